@@ -1,0 +1,15 @@
+"""After an operation that failed, the operands are as they were and the graph goes on.
+
+topic: errors
+features: error, shape, accumulate
+rule: torch.autograd mechanics
+"""
+
+import torch
+
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x * 2.0
+z = y + torch.ones(3)  # raises shape
+z = y @ torch.ones(3)  # raises shape
+z = y.sum() + x.prod()
+z.backward()

@@ -1,0 +1,17 @@
+"""Hooks registered before and after an in-place step watch different values; retain_grad follows the newest.
+
+topic: hooks
+features: hooks, inplace, retain-grad
+rule: Tensor.register_hook, Tensor.retain_grad
+source: R052, pytorch/pytorch#79996
+"""
+
+import torch
+
+a = torch.tensor([1.0], requires_grad=True).clone()
+h1 = a.register_hook(lambda g: print("before", g))
+a.retain_grad()
+a.mul_(2.0)
+h2 = a.register_hook(lambda g: print("after", g))
+(a * 3.0).sum().backward()
+kept = a.grad

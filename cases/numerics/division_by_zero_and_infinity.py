@@ -1,0 +1,13 @@
+"""Quotients by zero, by negative zero and by infinity, and the gradients of both operands.
+
+topic: numerics
+features: div, infinity, nan, signed-zero
+rule: torch.div
+"""
+
+import torch
+
+x = torch.tensor([1.0, 1.0, 1.0, 0.0], requires_grad=True)
+d = torch.tensor([0.0, -0.0, float("inf"), 0.0], requires_grad=True)
+q = x / d
+q.sum().backward()

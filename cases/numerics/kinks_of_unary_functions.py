@@ -1,0 +1,16 @@
+"""Slopes at the kinks: relu 0, leaky_relu its slope, abs 0, sign 0, sqrt infinite.
+
+topic: numerics
+features: relu, abs, sqrt, sign, subgradient
+rule: Subgradient conventions
+"""
+
+import torch
+import torch.nn.functional as F
+
+x = torch.tensor([0.0, -0.0], requires_grad=True)
+of_relu = torch.autograd.grad(torch.relu(x).sum(), x)[0]
+of_leaky = torch.autograd.grad(F.leaky_relu(x, 0.25).sum(), x)[0]
+of_abs = torch.autograd.grad(x.abs().sum(), x)[0]
+of_sqrt = torch.autograd.grad(x.sqrt().sum(), x)[0]
+of_floor = torch.autograd.grad(x.floor().sum(), x)[0]

@@ -1,0 +1,54 @@
+"""The command line: `refgrad COMMAND`; each command imports what it needs when it is called."""
+
+import importlib
+import sys
+from typing import Any, NoReturn
+
+import click
+
+BAD_INPUT = 2
+
+# Command: where it stands, and the line that `refgrad --help` shows without importing it.
+COMMANDS = {
+    "run": ("harness.commands:run", "Run programs on PyTorch and other engines, and compare."),
+    "new": ("harness.commands:new", "Turn a script into a case file, after showing what it does."),
+    "report": ("harness.report.commands:report", "Make the Markdown and HTML reports from a record."),
+    "conformance": (
+        "harness.report.commands:conformance",
+        "Run cases and generated programs; write reports/.",
+    ),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, so that `--help` is fast."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name][0].partition(":")
+        return getattr(importlib.import_module(module), attribute)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.command(cls=LazyGroup)
+@click.version_option(package_name="refgrad")
+def main(**options: Any) -> None:
+    """The conformance suite for PyTorch's autograd."""
+
+
+def fail(*problems: object) -> NoReturn:
+    """End with the exit code for bad input and one line per problem, no traceback."""
+    for problem in problems:
+        click.echo(f"refgrad: {problem}", err=True)
+    sys.exit(BAD_INPUT)
+
+
+if __name__ == "__main__":
+    main()

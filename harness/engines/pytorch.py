@@ -1,0 +1,39 @@
+"""Eager PyTorch on the CPU."""
+
+import sys
+
+import torch
+
+from harness.engines.base import Engine
+from harness.program import Program
+from harness.trace import Trace
+
+
+class TorchEngine(Engine):
+    """PyTorch itself: what every other engine is compared with."""
+
+    name = "torch"
+    module = torch
+    tensor_type = torch.Tensor
+
+    def __init__(self) -> None:
+        torch.set_num_threads(1)  # sums are then added in the same order every time
+        torch.set_warn_always(True)  # else some warnings come once per process
+
+    def reset(self) -> None:
+        torch.default_generator.manual_seed(0)  # the CPU's alone: torch.manual_seed asks every device, 0.3 ms
+        if not torch.is_grad_enabled():
+            torch.set_grad_enabled(True)
+        if torch.get_default_dtype() is not torch.float32:
+            torch.set_default_dtype(torch.float32)
+        if torch.is_anomaly_enabled():
+            torch.autograd.set_detect_anomaly(False)
+        if torch.are_deterministic_algorithms_enabled():
+            torch.use_deterministic_algorithms(False)
+
+    def run(self, program: Program, look: str = "full") -> Trace:
+        torch.set_warn_always(True)
+        dynamo = sys.modules.get("torch._dynamo")
+        if dynamo is not None and "compile" in program.text:
+            dynamo.reset()  # it keeps compiled code by code object, and the globals that code named are gone
+        return super().run(program, look)

@@ -1,0 +1,68 @@
+"""The plain front of the grammar: programs from a seed, fast, for campaigns."""
+
+from collections.abc import Iterator
+from functools import cache
+from random import Random
+
+from harness.generate import actions  # noqa: F401  (registers the kinds of steps)
+from harness.generate.intents import ACTIONS, Intent
+from harness.generate.resolve import Settings, resolve
+from harness.program import Program
+
+SIZE = 20
+FAULT_SHARE = 0.2
+ALWAYS = ("creation", "ops", "backward")
+
+_TRIPLES = tuple((n & 15, n >> 4 & 15, n >> 8) for n in range(4096))
+_GROUPS = tuple(sorted({step.group for step in ACTIONS.values() if step.weight} - set(ALWAYS)))
+
+
+@cache
+def enabled(mask: int) -> tuple[str, ...]:
+    """The actions of a swarm, each as often as its weight says; the groups in the mask are on."""
+    on = {group for bit, group in enumerate(_GROUPS) if mask >> bit & 1} | set(ALWAYS)
+    return tuple(step.name for step in ACTIONS.values() if step.group in on for _ in range(step.weight))
+
+
+def settings_of(number: int) -> Settings:
+    """The settings that a small number stands for: lane, shapes, dtype."""
+    number, lane = divmod(number, 5)
+    number, narrow = divmod(number, 3)
+    is_exact = lane < 3
+    return Settings(is_exact, number, "f" if is_exact == (narrow > 0) else "d")
+
+
+def draw(random: Random, size: int = SIZE, fault_share: float = FAULT_SHARE) -> tuple[list[Intent], Settings]:
+    """The intents and settings of one program."""
+    settings = settings_of(random.getrandbits(12))
+    mask = random.getrandbits(len(_GROUPS)) | random.getrandbits(len(_GROUPS))
+    names = enabled(mask)
+    count = len(names)
+    bits, choose, triples = random.getrandbits, random.random, _TRIPLES
+    drawn = []
+    for _ in range(size):
+        number = bits(24)
+        drawn.append((names[int(choose() * count)], triples[number & 4095] + triples[number >> 12]))
+    if choose() < fault_share:
+        number = bits(24)
+        plant = ("plant", triples[number & 4095] + triples[number >> 12])
+        drawn.insert(size // 2 + int(choose() * (size // 2 + 1)), plant)
+    return drawn, settings
+
+
+def statements(seed: int, size: int = SIZE, fault_share: float = FAULT_SHARE) -> tuple[list[str], bool]:
+    """The statements of the program that a seed stands for, and whether it is in the exact lane."""
+    intents, settings = draw(Random(seed), size, fault_share)
+    return resolve(intents, settings), settings.exact
+
+
+def program(seed: int, size: int = SIZE, fault_share: float = FAULT_SHARE) -> Program:
+    """The program that a seed stands for: the same in every process."""
+    texts, is_exact = statements(seed, size, fault_share)
+    return Program.from_statements(texts, f"generated-{seed}", is_exact=is_exact)
+
+
+def programs(seed: int, count: int, size: int = SIZE, fault_share: float = FAULT_SHARE) -> Iterator[Program]:
+    """So many programs, each of which can be made again by itself from the seed in its id."""
+    for number in range(seed, seed + count):
+        yield program(number, size, fault_share)

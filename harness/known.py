@@ -1,0 +1,135 @@
+"""Known differences: what is allowed to differ, why, and the case that shows it still does.
+
+An entry of `cases/known_differences.toml`:
+
+    [[difference]]
+    id = "short-name"
+    engine = "refgrad"                  # the engine that differs from the expected one
+    versions = "torch 2.13.*"           # optional: engine and pattern of its version, or a list of them
+    cases = ["views/a_case"]            # which programs; or, for any program,
+    signature = "*/backward/message/*"  # engine/phase/fact/kind of statement/kind of error, `*` fits anything
+    kind = "bug"                        # bug, by-design, unsupported or numeric
+    reason = "what differs and why that is right, in a sentence"
+    link = "https://..."                # optional: the upstream report
+    witness = "views/a_case"            # the case that shows it; once it agrees, the entry must go
+"""
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from harness.compare import Difference
+from harness.program import Program, ProgramError
+
+KINDS = ("bug", "by-design", "unsupported", "numeric")
+REQUIRED = ("id", "engine", "kind", "reason", "witness")
+FIELDS = frozenset((*REQUIRED, "versions", "cases", "signature", "link"))
+
+
+@dataclass(frozen=True)
+class Known:
+    id: str
+    engine: str
+    kind: str
+    reason: str
+    witness: str
+    versions: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    signature: str = ""
+    link: str = ""
+
+    def applies(self, engine: str, versions: dict[str, str]) -> bool:
+        """Whether the entry is about this engine in these versions (engine name: version)."""
+        if not fnmatchcase(engine, self.engine):
+            return False
+        for name, _, pattern in (text.partition(" ") for text in self.versions):
+            if name in versions and not fnmatchcase(versions[name], pattern.strip() or "*"):
+                return False
+        return True
+
+    def matches(self, program: Program, difference: Difference | None, missing: str | None = None) -> bool:
+        """Whether a difference (or a missing name) of a program is this one."""
+        if self.cases and program.id not in self.cases:
+            return False
+        if self.signature:
+            return difference is not None and fits(str(difference.signature), self.signature)
+        return bool(self.cases)
+
+
+def fits(signature: str, pattern: str) -> bool:
+    """Part by part; parts that the pattern leaves off at its end fit anything."""
+    parts = pattern.split("/")
+    return all(fnmatchcase(part, wanted) for part, wanted in zip(signature.split("/"), parts, strict=False))
+
+
+def load(path: str | Path) -> list[Known]:
+    """The entries of a file, none if there is no file; raises ProgramError with file, line and what to do."""
+    path = Path(path)
+    if not path.is_file():
+        return []
+    text = path.read_text(encoding="utf-8")
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = str(error).rpartition("line ")[2].partition(",")[0]
+        raise ProgramError(
+            str(path), int(found) if found.isdigit() else 1, f"not valid TOML: {error}"
+        ) from None
+    lines = [n for n, line in enumerate(text.splitlines(), 1) if line.strip() == "[[difference]]"]
+    entries = table.get("difference", [])
+    if table.keys() - {"difference"} or not isinstance(entries, list):
+        raise ProgramError(str(path), 1, "only [[difference]] entries may stand here")
+    if len(lines) != len(entries):
+        lines = [1] * len(entries)
+    known = [entry(data, str(path), line) for data, line in zip(entries, lines, strict=True)]
+    ids = [item.id for item in known]
+    for number, (name, line) in enumerate(zip(ids, lines, strict=True)):
+        if name in ids[:number]:
+            raise ProgramError(str(path), line, f"id {name!r} stands here twice; choose another")
+    return known
+
+
+def entry(data: dict, path: str, line: int) -> Known:
+    """One checked entry."""
+    for field in REQUIRED:
+        if not isinstance(data.get(field), str) or not data[field]:
+            raise ProgramError(path, line, f'the entry needs {field} = "..."')
+    if unknown := data.keys() - FIELDS:
+        raise ProgramError(
+            path, line, f"unknown field {min(unknown)!r}; fields are {', '.join(sorted(FIELDS))}"
+        )
+    if data["kind"] not in KINDS:
+        raise ProgramError(path, line, f"kind is {data['kind']!r}; it must be one of {', '.join(KINDS)}")
+    if not data.get("cases") and not data.get("signature"):
+        raise ProgramError(path, line, 'the entry needs cases = [...] or signature = "..."')
+    texts = {key: value for key, value in data.items() if key not in ("cases", "versions")}
+    for key, value in texts.items():
+        if not isinstance(value, str):
+            raise ProgramError(path, line, f"{key} must be a text")
+    return Known(
+        **texts, cases=as_texts(data, "cases", path, line), versions=as_texts(data, "versions", path, line)
+    )
+
+
+def as_texts(data: dict, field: str, path: str, line: int) -> tuple[str, ...]:
+    value = data.get(field, ())
+    values = (value,) if isinstance(value, str) else value
+    if not isinstance(values, (list, tuple)) or not all(isinstance(item, str) for item in values):
+        raise ProgramError(path, line, f"{field} must be a text or a list of texts")
+    return tuple(values)
+
+
+def find(
+    entries: Iterable[Known],
+    program: Program,
+    difference: Difference | None,
+    engine: str,
+    versions: dict[str, str],
+) -> Known | None:
+    """The first entry that allows what was found."""
+    for item in entries:
+        if item.applies(engine, versions) and item.matches(program, difference):
+            return item
+    return None

@@ -1,0 +1,392 @@
+"""Programs: torch-style text, one top-level statement a step.
+
+Words used by the whole harness, from here upwards:
+
+program     a plain Python script that begins with `import torch` and runs by itself; a case file, a generated
+            program, a reproducer and a bug report are all this one thing
+statement   one top-level Python statement of a program, with its text, its line and its `# raises KIND` mark
+step        the execution of one statement by one engine
+engine      a namespace that stands for `torch`: PyTorch itself, refgrad, or any module that imitates it
+subject     what is observed: a variable (`x`), a tensor inside one (`xs[0]`, `net.weight`), `_` (the value of
+            a bare expression), or the step itself (`raises`, `printed`, `warnings`)
+fact        one plain value read from a subject, with its own rule for agreement
+trace       the facts of a run, step by step; a fact that is not recorded at a step is what it was before
+difference  one fact, at one step, of one subject, in which two traces disagree
+signature   what groups differences: engine, phase, fact, kind of statement, kind of error
+verdict     what comparing an engine on a program came to
+lane        how exactly numbers must agree: bit for bit (*exact*), or within PyTorch's default tolerances
+case        a program in a file of `cases/`, with front matter that says what it shows
+"""
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import CodeType
+
+MARK = re.compile(r"#\s*raises\s+([\w.-]+)")
+KEY = re.compile(r"([a-z][a-z_-]*):(?:\s+(.*))?$")
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Calls that run backward; `jvp` and its kin run it too.
+BACKWARD_CALLS = words(
+    "backward grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd gradcheck gradgradcheck grad_and_value"
+)
+# Calls that change tensors nobody mentions: optimizers, custom Functions, all that may call back.
+REACHING_CALLS = BACKWARD_CALLS | words("step zero_grad apply forward checkpoint run join start")
+# Calls that change nothing in memory but something that is observed about the tensor they are called on.
+METADATA_CALLS = words("retain_grad register_hook register_post_accumulate_grad_hook remove append")
+PURE_NAMES = words(
+    "print float int bool complex len str repr type tuple list dict set sorted isinstance hasattr getattr"
+    " range zip id enumerate sum abs max min round any all"
+)
+
+
+class ProgramError(Exception):
+    """A program that cannot be read; shows where and what to do."""
+
+    def __init__(self, path: str, line: int, problem: str):
+        super().__init__(f"{path}:{line}: {problem}" if line else f"{path}: {problem}")
+        self.path, self.line, self.problem = path, line, problem
+
+
+class Compiled:
+    """A statement made ready to run, and what its text tells about it; made once per text."""
+
+    __slots__ = (
+        "text",
+        "code",
+        "error",
+        "is_expression",
+        "kind",
+        "binds",
+        "loads",
+        "is_build",
+        "has_effect",
+        "runs_backward",
+        "reaches_anything",
+        "creates_graph",
+    )
+
+    def __init__(self, text: str, filename: str = "<program>", line: int = 1):
+        self.text = text
+        self.code: CodeType | None = None
+        self.error: SyntaxError | None = None
+        self.is_expression = False
+        try:
+            tree = ast.parse(text, filename)
+            if line > 1:
+                ast.increment_lineno(tree, line - 1)
+            self._compile(tree, filename)
+        except SyntaxError as error:
+            self.error = error
+            tree = ast.Module([], [])
+        self._analyse(tree)
+
+    def _compile(self, tree: ast.Module, filename: str) -> None:
+        if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+            self.is_expression = True
+            self.code = compile(ast.Expression(tree.body[0].value), filename, "eval", dont_inherit=True)
+        else:
+            self.code = compile(tree, filename, "exec", dont_inherit=True)
+
+    def _analyse(self, tree: ast.Module) -> None:
+        node = tree.body[0] if tree.body else None
+        names, calls = Names(tree), set(called_names(tree))
+        self.kind = statement_kind(node)
+        self.binds = tuple(names.binds)
+        self.loads = tuple(name for name in names.loads if name not in names.binds)
+        definition = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        self.is_build = node is None or isinstance(node, definition)
+        self.runs_backward = bool(calls & BACKWARD_CALLS) and not self.is_build
+        self.reaches_anything = not self.is_build and (bool(calls & REACHING_CALLS) or calls_back(tree))
+        self.has_effect = self.reaches_anything or (not self.is_build and may_write(tree, calls))
+        self.creates_graph = names.creates_graph and not self.is_build
+
+
+class Names(ast.NodeVisitor):
+    """The top-level names a statement binds and loads."""
+
+    def __init__(self, tree: ast.AST):
+        self.binds: dict[str, None] = {}
+        self.loads: dict[str, None] = {}
+        self.creates_graph = False
+        self.depth = 0
+        self.visit(tree)
+
+    def bind(self, name: str) -> None:
+        if self.depth == 0:
+            self.binds[name] = None
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self.loads[node.id] = None
+        else:
+            self.bind(node.id)
+
+    def visit_alias(self, node: ast.alias) -> None:
+        self.bind((node.asname or node.name).partition(".")[0])
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        if node.arg == "create_graph" and not (isinstance(node.value, ast.Constant) and not node.value.value):
+            self.creates_graph = True
+        self.generic_visit(node)
+
+    def visit_Global(self, node: ast.Global) -> None:
+        self.binds.update(dict.fromkeys(node.names))
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name:
+            self.bind(node.name)
+        self.generic_visit(node)
+
+    def _scope(self, node: ast.AST) -> None:
+        name = getattr(node, "name", None)
+        if isinstance(name, str):
+            self.bind(name)
+        self.depth += 1
+        self.generic_visit(node)
+        self.depth -= 1
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _scope
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _scope
+
+
+def called_names(tree: ast.AST) -> Iterable[str]:
+    """The last name of everything called: `sum` and `backward` in `a.sum().backward()`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute):
+                yield node.func.attr
+            elif isinstance(node.func, ast.Name):
+                yield node.func.id
+
+
+def called_in(text: str) -> list[str]:
+    """The names called in a statement, in the order of the text."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return []
+    return list(called_names(tree))
+
+
+def calls_back(tree: ast.AST) -> bool:
+    """Whether a function, class or module of the program is called: a bare name that is no pure builtin."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if not isinstance(node.func, (ast.Name, ast.Attribute)):
+                return True
+            if isinstance(node.func, ast.Name) and node.func.id not in PURE_NAMES:
+                return True
+    return False
+
+
+def may_write(tree: ast.AST, calls: set[str]) -> bool:
+    """Whether the statement may change a tensor that it does not bind."""
+    if any(name.endswith("_") and not name.endswith("__") for name in calls) or calls & METADATA_CALLS:
+        return True
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.AugAssign, ast.Delete, ast.With, ast.For, ast.While, ast.Try, ast.If)):
+            return True
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            return True
+        if isinstance(node, ast.keyword) and node.arg in ("out", "inplace"):
+            return True
+    return False
+
+
+def statement_kind(node: ast.stmt | None) -> str:
+    """The kind of a statement for grouping: the method or function called last, or the sort of statement."""
+    if node is None:
+        return "syntax"
+    value = getattr(node, "value", None)
+    if isinstance(node, ast.Assign) and not isinstance(node.targets[0], (ast.Name, ast.Tuple, ast.List)):
+        target = node.targets[0]
+        return f"set {target.attr}" if isinstance(target, ast.Attribute) else "setitem"
+    if isinstance(node, ast.AugAssign):
+        return type(node.op).__name__.lower() + " in place"
+    if isinstance(node, (ast.Expr, ast.Assign, ast.AnnAssign)) and value is not None:
+        return expression_kind(value)
+    return type(node).__name__.lower()
+
+
+def expression_kind(value: ast.expr) -> str:
+    if isinstance(value, ast.Call):
+        function = value.func
+        return getattr(function, "attr", None) or getattr(function, "id", None) or "call"
+    if isinstance(value, (ast.BinOp, ast.UnaryOp)):
+        return type(value.op).__name__.lower()
+    if isinstance(value, ast.Attribute):
+        return f"get {value.attr}"
+    return type(value).__name__.lower()
+
+
+COMPILED: dict[str, Compiled] = {}
+COMPILED_LIMIT = 100_000  # a campaign of random texts must not fill the memory
+
+
+def compiled(text: str) -> Compiled:
+    """The compiled form of a statement, cached by its text."""
+    found = COMPILED.get(text)
+    if found is None:
+        if len(COMPILED) >= COMPILED_LIMIT:
+            COMPILED.clear()
+        found = COMPILED[text] = Compiled(text)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One step of a program: exact text without its mark, first line in the script, kind it must raise."""
+
+    text: str
+    line: int
+    raises: str | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program with its front matter; `is_exact` puts it in the exact lane."""
+
+    id: str
+    statements: tuple[Statement, ...]
+    title: str = ""
+    topic: str = ""
+    features: tuple[str, ...] = ()
+    rule: str = ""
+    source: str = ""
+    is_exact: bool = False
+    path: str | None = None
+    script: str | None = None  # the whole text as it was read, comments included
+    front_matter: dict[str, str] = field(default_factory=dict, compare=False, hash=False)
+
+    @classmethod
+    def parse(cls, script: str, id: str = "program", path: str | None = None) -> "Program":
+        """Read a script with or without front matter; raises ProgramError with file and line."""
+        where = path or id
+        try:
+            tree = ast.parse(script, where)
+        except SyntaxError as error:
+            raise ProgramError(where, error.lineno or 1, f"not valid Python: {error.msg}") from None
+        except ValueError as error:  # NUL bytes
+            raise ProgramError(where, 1, f"not valid Python: {error}") from None
+        doc = ast.get_docstring(tree)
+        title, keys = parse_front_matter(doc or "")
+        body = tree.body[1:] if doc is not None else tree.body
+        lines = script.splitlines()
+        return cls(
+            id=keys.get("id") or id,
+            statements=tuple(read_statement(node, lines) for node in body),
+            title=title,
+            topic=keys.get("topic", ""),
+            features=tuple(word.strip() for word in keys.get("features", "").split(",") if word.strip()),
+            rule=keys.get("rule", ""),
+            source=keys.get("source", ""),
+            is_exact=keys.get("lane", "") == "exact",
+            path=path,
+            script=script,
+            front_matter=keys,
+        )
+
+    @classmethod
+    def from_statements(cls, texts: Iterable[str], id: str = "program", is_exact: bool = False) -> "Program":
+        """A program from statement texts, each with or without its `# raises KIND` mark."""
+        statements, line = [], 1
+        for text in texts:
+            mark = None
+            if "# raises" in text and (found := MARK.search(text)):
+                mark, text = found[1], (text[: found.start()].rstrip() + text[found.end() :]).rstrip()
+            statements.append(Statement(text, line, mark))
+            line += text.count("\n") + 1
+        return cls(id, tuple(statements), is_exact=is_exact)
+
+    @property
+    def text(self) -> str:
+        """The program as a script that runs by itself."""
+        return self.script if self.script is not None else "".join(self.lines())
+
+    def lines(self) -> Iterable[str]:
+        for statement in self.statements:
+            yield marked(statement) + "\n"
+
+    @cached_property
+    def steps(self) -> tuple[Compiled, ...]:
+        """The compiled statements; those of a file know their file and line, so that tracebacks show them."""
+        if self.path is None:
+            return tuple(compiled(statement.text) for statement in self.statements)
+        return tuple(Compiled(s.text, f"{self.id}.py", s.line) for s in self.statements)
+
+    @cached_property
+    def phases(self) -> tuple[str, ...]:
+        """The phase of each step: build, forward, backward or double backward; read from the text alone."""
+        phases, graph_created = [], False
+        for step in self.steps:
+            if step.is_build:
+                phases.append("build")
+            elif step.runs_backward:
+                phases.append("double backward" if graph_created else "backward")
+            else:
+                phases.append("forward")
+            graph_created = graph_created or step.creates_graph
+        return tuple(phases)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def marked(statement: Statement) -> str:
+    """The statement's text with its mark at the end of its first line."""
+    if statement.raises is None:
+        return statement.text
+    first, newline, rest = statement.text.partition("\n")
+    if newline and not first.rstrip().endswith(
+        ":"
+    ):  # inside brackets or a string a comment may be no comment
+        return f"{statement.text}  # raises {statement.raises}"
+    return f"{first}  # raises {statement.raises}{newline}{rest}"
+
+
+def read_statement(node: ast.stmt, lines: list[str]) -> Statement:
+    """Cut one top-level statement out of its script; its mark stands behind its last or its first line."""
+    first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+    last = node.end_lineno or node.lineno
+    end = len(lines[last - 1].encode()[: node.end_col_offset].decode())
+    start = len(lines[first - 1].encode()[: node.col_offset].decode()) if first == node.lineno else 0
+    tail = lines[last - 1][end:]
+    if first == last:
+        text = lines[first - 1][start:end]
+    else:
+        text = "\n".join([lines[first - 1][start:], *lines[first : last - 1], lines[last - 1][:end]])
+    mark = MARK.search(tail) if tail.lstrip().startswith("#") else None
+    if mark is None and first != last:
+        mark = MARK.search(lines[first - 1])
+        if mark is not None:
+            opening, newline, rest = text.partition("\n")
+            text = MARK.sub("", opening).rstrip() + newline + rest
+    return Statement(text, first, mark[1] if mark else None)
+
+
+def parse_front_matter(doc: str) -> tuple[str, dict[str, str]]:
+    """Split a docstring into the sentences at its head and its `key: value` lines."""
+    title: list[str] = []
+    keys: dict[str, str] = {}
+    last = None
+    for line in doc.splitlines():
+        found = KEY.match(line)
+        if found and (title or last):
+            last = found[1]
+            keys[last] = (found[2] or "").strip()
+        elif last and line.startswith((" ", "\t")):
+            keys[last] += " " + line.strip()
+        elif not last and line.strip():
+            title.append(line.strip())
+    return " ".join(title), keys

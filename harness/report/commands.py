@@ -1,0 +1,131 @@
+"""`refgrad report` and `refgrad conformance`."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from harness import cases
+from harness.cli import fail
+from harness.commands import default_paths, known_differences, stale_entries
+from harness.engines import engine as engine_named
+from harness.engines.base import EngineError
+from harness.program import Program, ProgramError
+from harness.record import Recorder, RecordError, read
+from harness.run import TIME_LIMIT, is_strict
+
+from . import conformance as runs
+from .build import build
+from .html import render_html
+from .markdown import counts_table, render_markdown
+from .model import Report
+
+MOST_LINES = 20  # differences told in the terminal; the rest stands in the report
+
+
+@click.command()
+@click.argument("record_file", metavar="RECORD")
+@click.option("--html", "html_file", metavar="FILE", help="Write the page here.")
+@click.option("--markdown", "markdown_file", metavar="FILE", help="Write the summary here.")
+def report(record_file: str, html_file: str | None, markdown_file: str | None) -> None:
+    """Make reports from a record; without --html or --markdown, print the summary."""
+    try:
+        made = build(read(record_file))
+        write_reports(made, html_file, markdown_file)
+    except RecordError as problem:
+        fail(problem)
+    if not html_file and not markdown_file:
+        click.echo(render_markdown(made), nl=False)
+
+
+def write_reports(made: Report, html_file: str | Path | None, markdown_file: str | Path | None) -> None:
+    for path, render in ((html_file, render_html), (markdown_file, render_markdown)):
+        if path is None:
+            continue
+        try:
+            Path(path).write_text(render(made), encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise RecordError(f"{path}: cannot be written ({error.strerror}); choose another file") from None
+
+
+@click.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--engine", "specs", multiple=True, metavar="SPEC", help="refgrad or module:NAME; may repeat.")
+@click.option("--strict", is_flag=True, help="Compare every fact of other engines too.")
+@click.option(
+    "--generated", default=500, show_default=True, type=click.IntRange(0), help="Generated programs."
+)
+@click.option("--output", default="reports", show_default=True, help="The folder for the reports.")
+@click.option("--processes", type=click.IntRange(1), help="How many run at a time; one per core by default.")
+def conformance(
+    paths: tuple[str, ...],
+    specs: tuple[str, ...],
+    strict: bool,
+    generated: int,
+    output: str,
+    processes: int | None,
+) -> None:
+    """Run the cases and generated programs on PyTorch and refgrad, and write a report.
+
+    Writes latest.jsonl, latest.md and latest.html. Exit code 0 when nothing differs, 1 when something does,
+    2 for bad input.
+    """
+    begin = time.perf_counter()
+    folder = Path(output)
+    try:
+        programs = cases.load(paths or default_paths())
+        known = tuple(known_differences(paths or default_paths()))
+        setup = runs.Setup("torch", specs or ("refgrad",), strict or None, known, TIME_LIMIT)
+        folder.mkdir(parents=True, exist_ok=True)
+        stale = run_all(programs, generated, setup, folder / "latest.jsonl", processes)
+        made = build(read(folder / "latest.jsonl"))
+        write_reports(made, folder / "latest.html", folder / "latest.md")
+    except cases.BrokenCases as broken:
+        fail(*broken.problems)
+    except (ProgramError, EngineError, RecordError) as problem:
+        fail(problem)
+    except OSError as error:
+        fail(f"{output}: cannot be written ({error.strerror}); choose another --output")
+    click.echo(counts_table(made, "simple") + "\n")
+    for line in [*first_lines(made), *stale]:
+        click.echo(line)
+    click.echo(
+        f"wrote {folder}/latest.html, latest.md and latest.jsonl in {time.perf_counter() - begin:.0f} s"
+    )
+    click.echo(made.counts.last_line())
+    raise SystemExit(1 if made.counts.columns["differ"] or stale else 0)
+
+
+def run_all(
+    programs: list[Program], generated: int, setup: runs.Setup, path: Path, processes: int | None
+) -> list[str]:
+    """Run everything with a progress bar and write the record; the lines of known differences gone stale."""
+    expected, engines = engine_named(setup.expected), [engine_named(spec) for spec in setup.engines]
+    strict = any(is_strict(expected, engine, setup.strict) for engine in engines)
+    jobs = [runs.Job(program) for program in programs] + [runs.Job(seed=seed) for seed in range(generated)]
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with (
+        Recorder(path, expected, engines, strict) as recorder,
+        Progress(*columns, console=Console(stderr=True)) as progress,
+    ):
+        for outcome in progress.track(
+            runs.outcomes(jobs, setup, processes or runs.default_processes()),
+            len(jobs),
+            description="programs",
+        ):
+            runs.record(recorder, outcome)
+    return list(stale_entries(setup.known, expected, engines, setup.strict, setup.limit))
+
+
+def first_lines(made: Report) -> Iterator[str]:
+    """The first differences, a line each."""
+    pages = made.pages("differ")
+    for page in pages[:MOST_LINES]:
+        for result in page.results:
+            if result.column == "differ":
+                yield f"DIFFERS  {page.id}: {result.summary}"
+    if len(pages) > MOST_LINES:
+        yield f"… and {made.counts.columns['differ'] - MOST_LINES} more, in the report"

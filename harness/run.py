@@ -1,0 +1,224 @@
+"""One program on several engines: each against what is expected, and against itself unwatched."""
+
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from harness.compare import Difference, Finder, first_difference, self_difference, told
+from harness.engines.base import END, FULL, QUICK, Engine, OutOfTime
+from harness.known import Known, find
+from harness.outcome import fits_mark
+from harness.program import Program
+from harness.trace import Trace
+from harness.verdict import Verdict
+
+TIME_LIMIT = 60.0  # seconds for one run of one program
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one engine came to on a program; for the expected engine, how it fits the program's own marks."""
+
+    program: Program
+    expected: str
+    engine: str
+    verdict: Verdict
+    difference: Difference | None = None
+    note: str = ""  # what is missing, how it crashed, which known difference
+    known: Known | None = None
+    expected_trace: Trace | None = field(default=None, repr=False)
+    trace: Trace | None = field(default=None, repr=False)
+
+    def one_line(self) -> str:
+        """Verdict, file and line, and what was found first."""
+        where = self.program.path or self.program.id
+        line = self.difference.line if self.difference else 0
+        text = self.difference.one_line() if self.difference else ""
+        note = f"{self.note}: " if self.note and text else self.note
+        return f"{self.verdict:11} {where}{f':{line}' if line else ''}: {note}{text}"
+
+
+def is_strict(expected: Engine, actual: Engine, wanted: bool | None = None) -> bool:
+    """refgrad and PyTorch are always compared strictly; other engines by semantics unless asked."""
+    return bool(wanted) or {expected.name, actual.name} == {"torch", "refgrad"}
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise OutOfTime in the main thread after that time; elsewhere, and on Windows, there is no limit."""
+    if (
+        seconds <= 0
+        or not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+    ):
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@dataclass
+class Runs:
+    """The runs of one engine on one program, made when they are asked for and kept."""
+
+    engine: Engine
+    program: Program
+    limit: float = TIME_LIMIT
+    traces: dict[str, Trace] = field(default_factory=dict)
+
+    def __getitem__(self, look: str) -> Trace:
+        if look not in self.traces:
+            if self.limit:
+                with time_limit(self.limit):
+                    self.traces[look] = self.engine.run(self.program, look)
+            else:
+                self.traces[look] = self.engine.run(self.program, look)
+        return self.traces[look]
+
+
+def examine(
+    program: Program,
+    expected: Engine,
+    engines: Sequence[Engine],
+    *,
+    strict: bool | None = None,
+    thorough: bool = True,
+    known: Sequence[Known] = (),
+    limit: float = TIME_LIMIT,
+) -> list[Result]:
+    """The result of the expected engine first, then one per engine.
+
+    `thorough` looks at everything after every statement and runs each engine once more unwatched. Otherwise
+    only what a statement can have changed is looked at, and a difference found so is confirmed thoroughly.
+    """
+    runs = Runs(expected, program, limit)
+    try:
+        trace = runs[FULL if thorough else QUICK]
+        results = [own_result(program, runs, thorough)]
+    except (OutOfTime, Exception) as error:
+        results = [failure(program, expected, expected, error)]
+        if not runs.traces:
+            return results + [failure(program, expected, engine, error) for engine in engines]
+        trace = next(iter(runs.traces.values()))
+    for engine in engines:
+        theirs = Runs(engine, program, limit)
+        try:
+            result = compare(program, runs, theirs, is_strict(expected, engine, strict), thorough)
+        except (OutOfTime, Exception) as error:
+            result = failure(program, expected, engine, error, trace)
+        results.append(with_known(result, known, expected, engine))
+    return results
+
+
+def own_result(program: Program, runs: Runs, thorough: bool) -> Result:
+    """How the expected engine fits the program's marks, and whether watching changes what it does."""
+    trace = runs[FULL if thorough else QUICK]
+    difference, verdict = mark_difference(program, trace), Verdict.AGREES
+    if difference is not None:
+        verdict = Verdict.DIFFERS
+    elif thorough:
+        difference = self_difference(trace, runs[END], program)
+        verdict = Verdict.AGREES if difference is None else Verdict.UNSTABLE
+    name = runs.engine.name
+    note = "" if verdict is not Verdict.UNSTABLE else "unwatched, it does something else"
+    return Result(program, name, name, verdict, difference, note, None, trace, trace)
+
+
+def compare(program: Program, ours: Runs, theirs: Runs, strict: bool, thorough: bool) -> Result:
+    """One engine against the expected one."""
+    look = FULL if thorough else QUICK
+    expected, actual = ours[look], theirs[look]
+    difference = first_difference(expected, actual, program, strict)
+    if difference is not None and not thorough:
+        expected, actual = ours[FULL], theirs[FULL]
+        difference = first_difference(expected, actual, program, strict)
+    note, verdict = "", Verdict.AGREES
+    lacks = unsupported(expected, actual, difference)
+    if lacks:
+        return Result(
+            program, expected.engine, actual.engine, Verdict.UNSUPPORTED, None, lacks, None, expected, actual
+        )
+    if difference is not None:
+        verdict = Verdict.DIFFERS
+    elif thorough:
+        difference = self_difference(actual, theirs[END], program)
+        if difference is not None:
+            verdict, note = Verdict.UNSTABLE, "unwatched, it does something else"
+        else:
+            difference = first_difference(ours[END], theirs[END], program, strict)
+            if difference is not None:
+                verdict, note = Verdict.DIFFERS, "unwatched"
+    return Result(program, expected.engine, actual.engine, verdict, difference, note, None, expected, actual)
+
+
+def unsupported(expected: Trace, actual: Trace, difference: Difference | None) -> str:
+    """What the engine lacks, if its first difference comes from that; one before it is a real one."""
+    if difference is not None and difference.is_unsupported:
+        return f"no {difference.what}"
+    if actual.missing is None:
+        return ""
+    step, name = actual.missing
+    if difference is None or difference.step < step:
+        return ""
+    ours, theirs = expected.outcome(step).raised, actual.outcome(step).raised
+    if ours is not None and theirs is not None and ours.type == theirs.type:
+        return ""
+    return f"lacks {name}"
+
+
+def mark_difference(program: Program, trace: Trace) -> Difference | None:
+    """The first statement that does not raise what its mark says; a case marks all that raise."""
+    for step, statement in enumerate(program.statements):
+        raised = trace.outcome(step).raised
+        if statement.raises is None and (raised is None or not program.topic):
+            continue
+        if statement.raises is None or not fits_mark(statement.raises, raised):
+            finder = Finder(trace, trace, program, step, strict=True)
+            wanted = f"raises {statement.raises}" if statement.raises else "no error"
+            found = finder.difference("raises", "mark", wanted, told(raised) or "no error")
+            return Difference(
+                **{name: getattr(found, name) for name in found.__slots__} | {"expected_engine": "the mark"}
+            )
+    return None
+
+
+def failure(
+    program: Program, expected: Engine, engine: Engine, error: BaseException, trace: Trace | None = None
+) -> Result:
+    """The result of a run that did not end by itself."""
+    if isinstance(error, OutOfTime):
+        return Result(program, expected.name, engine.name, Verdict.HUNG, None, "it did not end", None, trace)
+    note = f"{type(error).__name__}: {error}"
+    return Result(program, expected.name, engine.name, Verdict.CRASHED, None, note, None, trace)
+
+
+def with_known(result: Result, known: Sequence[Known], expected: Engine, engine: Engine) -> Result:
+    """The result, as KNOWN where an entry allows it."""
+    if not known or result.verdict is Verdict.AGREES:
+        return result
+    versions = {expected.name: expected.version, engine.name: engine.version}
+    item = find(known, result.program, result.difference, engine.name, versions)
+    if item is None:
+        return result
+    return Result(
+        result.program,
+        result.expected,
+        result.engine,
+        Verdict.KNOWN,
+        result.difference,
+        f"known as {item.id} ({item.kind})",
+        item,
+        result.expected_trace,
+        result.trace,
+    )

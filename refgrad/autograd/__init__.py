@@ -1,0 +1,308 @@
+"""`torch.autograd`: running backward, and what surrounds it."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from refgrad import dtypes, engine, modes
+from refgrad.autograd import function, grad_mode, graph
+from refgrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
+from refgrad.autograd.function import Function
+from refgrad.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from refgrad.autograd.graph import GradientEdge
+from refgrad.layout import Size
+from refgrad.tensor import Tensor, edge_of
+
+__all__ = [
+    "Function",
+    "GradientEdge",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "function",
+    "grad",
+    "grad_mode",
+    "graph",
+    "inference_mode",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]
+
+CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+    "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have "
+    "to use this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle "
+    "and avoid the leak."
+)
+UNUSED = "appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Accumulate the gradients of `tensors` into the leaves they came from, or into `inputs`.
+
+    Source: `torch.autograd.backward` in PyTorch's docs.
+
+    Raises:
+        RuntimeError: a root does not require grad, a gradient is missing or does not fit, a saved tensor was freed or
+            written since, or a formula fails; leaves that were reached before keep what they got.
+    """
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                "use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    chosen = listed(inputs) if inputs is not None else None
+    if chosen is not None and len(chosen) == 0:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    roots = (tensors,) if isinstance(tensors, (Tensor, GradientEdge)) else tuple(tensors)
+    gradients = root_gradients(roots, as_gradients(grad_tensors, len(roots)), False)
+    create = flag(create_graph)
+    keep = create if retain_graph is None else flag(retain_graph)
+    edges = root_edges(roots)
+    targets = []
+    for target in chosen or ():
+        if isinstance(target, GradientEdge):
+            targets.append(target.edge)
+            continue
+        target.retain_grad()
+        targets.append(edge_of(target))
+    engine.execute(edges, gradients, keep, create, targets)
+    if create:
+        graph.warn_once(CYCLE)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Any:
+    """The gradients of `outputs` with respect to `inputs`, a tuple (a dict for a dict); `.grad` stays as it is.
+
+    Source: `torch.autograd.grad` in PyTorch's docs.
+
+    Raises:
+        RuntimeError: as `backward`; or an input was not reached and `allow_unused` is not set.
+        ValueError: `materialize_grads` contradicts `allow_unused`.
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            f"Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            f"allow_unused={allow_unused}."
+        )
+    if isinstance(inputs, dict) and type(inputs) is not dict:
+        raise TypeError(
+            f"`inputs` argument to `grad()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not "
+            "supported."
+        )
+    roots = (outputs,) if isinstance(outputs, (Tensor, GradientEdge)) else tuple(outputs)
+    chosen = listed(inputs)
+    if not chosen:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    if is_grads_batched:
+        raise NotImplementedError("refgrad has no is_grads_batched yet")
+    gradients = root_gradients(roots, as_gradients(grad_outputs, len(roots)), is_grads_batched)
+    create = flag(create_graph)
+    keep = create if retain_graph is None else flag(retain_graph)
+    edges = root_edges(roots)
+    results = engine.execute(edges, gradients, keep, create, [input_edge(each) for each in chosen], False)
+    allowed = materialize_grads if allow_unused is None else allow_unused
+    for index, (result, target) in enumerate(zip(results, chosen, strict=True)):
+        if result is None and not allowed:
+            raise RuntimeError(f"The differentiated Tensor at index {index} {UNUSED}")
+        if result is None and materialize_grads:
+            if isinstance(target, GradientEdge):
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+            results[index] = target.new_zeros(target.shape).requires_grad_(create)
+    return dict(zip(inputs, results, strict=True)) if isinstance(inputs, dict) else tuple(results)
+
+
+def listed(inputs: Any) -> tuple:
+    """The inputs as a tuple, whatever they came in."""
+    if isinstance(inputs, (Tensor, GradientEdge)):
+        return (inputs,)
+    return tuple(inputs.values()) if isinstance(inputs, dict) else tuple(inputs)
+
+
+def flag(value: Any) -> bool:
+    """A flag that is read as an integer.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
+    return bool(value)
+
+
+def as_gradients(gradients: Any, count: int) -> list:
+    """The gradients as a list, None for those that are missing."""
+    if gradients is None:
+        return [None] * count
+    return [gradients] if isinstance(gradients, Tensor) else list(gradients)
+
+
+def root_shape(root: Any) -> tuple[tuple, dtypes.DType]:
+    """Shape and dtype of a root."""
+    if isinstance(root, GradientEdge):
+        shape, dtype = root.node.outputs[root.output_nr]
+        return shape, dtypes.OF_NUMPY[dtype]
+    return root._array.shape, root.dtype
+
+
+def root_gradients(roots: Sequence, gradients: list, batched: bool) -> list:
+    """The gradients to start with: what was given, checked, or ones for scalars.
+
+    Raises:
+        RuntimeError: a gradient has the wrong shape or kind, or is missing for a root that is no real scalar.
+        TypeError: one is neither tensor nor None.
+    """
+    found = []
+    for index, (root, gradient) in enumerate(zip(roots, gradients)):
+        if not isinstance(root, (Tensor, GradientEdge)):
+            raise AssertionError("Expected output to be a torch.Tensor")
+        shape, dtype = root_shape(root)
+        if isinstance(gradient, Tensor):
+            check_root_gradient(index, gradient, shape, dtype)
+            found.append(gradient)
+        elif gradient is not None:
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+        elif isinstance(root, Tensor) and not root.requires_grad:
+            found.append(None)
+        else:
+            found.append(ones_for(root, shape, dtype))
+    if len(roots) > len(gradients):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(gradients)} gradients")
+    return found
+
+
+def check_root_gradient(index: int, gradient: Tensor, shape: tuple, dtype: dtypes.DType) -> None:
+    """Refuse a gradient that does not fit its root.
+
+    Raises:
+        RuntimeError: another shape, or complex against real.
+    """
+    if gradient._array.shape != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{index}] has a shape of {Size(gradient._array.shape)} and output[{index}] "
+            f"has a shape of {Size(shape)}."
+        )
+    if (gradient.dtype.category == dtypes.COMPLEX) != (dtype.category == dtypes.COMPLEX):
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{index}] has a dtype of {gradient.dtype} and output[{index}] has a dtype of {dtype}."
+        )
+
+
+def ones_for(root: Any, shape: tuple, dtype: dtypes.DType) -> Tensor:
+    """The implicit gradient of a scalar root.
+
+    Raises:
+        RuntimeError: the root has not exactly one element, or is not real.
+    """
+    if Size(shape).numel() != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if not dtype.is_floating_point:
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
+    if isinstance(root, GradientEdge):
+        from refgrad import ones
+
+        return ones(shape, dtype=dtype)
+    with grad_mode.no_grad():
+        return root.new_ones(shape)
+
+
+def root_edges(roots: Sequence) -> list:
+    """The edges to start from.
+
+    Raises:
+        RuntimeError: a root does not require grad.
+    """
+    edges = []
+    for index, root in enumerate(roots):
+        edge = root.edge if isinstance(root, GradientEdge) else edge_of(root)
+        if edge is None or edge.__class__ is tuple and edge[0] is None:
+            raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+        edges.append(edge)
+    return edges
+
+
+def input_edge(target: Any) -> Any:
+    """The edge at which an input's gradient is captured.
+
+    Raises:
+        RuntimeError: it is neither tensor nor edge, or does not require grad.
+    """
+    if isinstance(target, GradientEdge):
+        return target.edge
+    if not isinstance(target, Tensor):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
+    edge = edge_of(target)
+    if edge is None or edge.__class__ is tuple and edge[0] is None:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return edge
+
+
+def _get_sequence_nr() -> int:
+    """The sequence number that the next node will get."""
+    return modes.peek_sequence()
+
+
+class _Engine:
+    """The engine as an object, for those who queue callbacks."""
+
+    def queue_callback(self, callback: Any) -> None:
+        """Call `callback()` after the last node of the run under way.
+
+        Raises:
+            RuntimeError: no run is under way.
+        """
+        if modes.state.task is None:
+            raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        modes.state.task.callbacks.append(callback)
+
+
+class Variable:
+    """The old name of tensors; kept for `Variable._execution_engine`."""
+
+    _execution_engine = _Engine()
+
+    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
+        return data.detach().requires_grad_(requires_grad)
+
+
+def tensor_backward(
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Accumulate this tensor's gradients into the leaves it came from; see `torch.autograd.backward`."""
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+Tensor.backward = tensor_backward  # type: ignore[attr-defined]

@@ -1,0 +1,46 @@
+"""Anomaly detection: where in the forward a failing node was made, and a search for NaN."""
+
+import warnings
+
+from refgrad import modes
+
+
+class set_detect_anomaly:
+    """Sets anomaly detection when it is called, and restores the former state at the end of a `with` block."""
+
+    def __init__(self, mode: bool, check_nan: bool = True):
+        self.previous = modes.set_rare(anomaly=mode, check_nan=check_nan)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        modes.set_rare(**self.previous)
+
+
+class detect_anomaly:
+    """Anomaly detection inside a `with` block; says at once that it costs time."""
+
+    def __init__(self, check_nan: bool = True):
+        self.check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
+            stacklevel=2,
+        )
+
+    def __enter__(self) -> None:
+        self.previous = modes.set_rare(anomaly=True, check_nan=self.check_nan)
+
+    def __exit__(self, *exception: object) -> None:
+        modes.set_rare(**self.previous)
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly detection is on in this thread."""
+    return bool(modes.RARE) and modes.state.rare.anomaly
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly detection looks for NaN."""
+    return modes.state.rare.check_nan

@@ -1,0 +1,182 @@
+"""Switching grad mode and inference mode, as context managers and decorators."""
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Generator
+from typing import Any
+
+from refgrad import modes
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations are recorded in this thread."""
+    return modes.state.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is in inference mode."""
+    return modes.inference_enabled()
+
+
+class ContextDecorator:
+    """A context manager that decorates functions and generators too: each call, each step, runs inside a fresh one."""
+
+    def __call__(self, function: Callable) -> Callable:
+        return decorated(self.clone, function)
+
+    def clone(self) -> "ContextDecorator":
+        """A fresh manager of the same kind and arguments."""
+        return type(self)()
+
+    def __enter__(self) -> None:
+        raise NotImplementedError
+
+    def __exit__(self, *exception: object) -> None:
+        raise NotImplementedError
+
+
+def decorated(make: Callable, function: Callable) -> Callable:
+    """Wrap a function, a generator function or (deprecated) a class, so that its body runs inside `make()`."""
+    if inspect.isclass(function):
+        warnings.warn(
+            "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+            "functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
+            "`__init__` method and nothing else.",
+            FutureWarning,
+            stacklevel=3,
+        )
+        return decorated(make, lambda *args, **kwargs: function(*args, **kwargs))
+    if inspect.isgeneratorfunction(function):
+        return decorated_generator(make, function)
+
+    @functools.wraps(function)
+    def decorate_context(*args: Any, **kwargs: Any) -> Any:
+        with make():
+            return function(*args, **kwargs)
+
+    return decorate_context
+
+
+def decorated_generator(make: Callable, function: Callable) -> Callable:
+    """Wrap a generator function: the mode holds while its body runs, not in the consumer between two steps."""
+
+    @functools.wraps(function)
+    def generator_context(*args: Any, **kwargs: Any) -> Generator:
+        generator = function(*args, **kwargs)
+        try:
+            with make():
+                response = generator.send(None)
+            while True:
+                try:
+                    request = yield response
+                except GeneratorExit:
+                    with make():
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    with make():
+                        response = generator.throw(error)
+                else:
+                    with make():
+                        response = generator.send(request)
+        except StopIteration as stop:
+            return stop.value
+
+    return generator_context
+
+
+class NoParamDecorator(ContextDecorator):
+    """A manager that can also be used as a decorator without parentheses."""
+
+    def __new__(cls, original: Callable | None = None) -> Any:
+        if original is None:
+            return super().__new__(cls)
+        return cls()(original)
+
+
+class no_grad(NoParamDecorator):
+    """Switches grad mode off; results require no grad. Source: `torch.no_grad` in PyTorch's docs."""
+
+    def __init__(self) -> None:
+        self.previous = False
+
+    def __enter__(self) -> None:
+        self.previous = modes.state.grad
+        modes.set_grad(False)
+
+    def __exit__(self, *exception: object) -> None:
+        modes.set_grad(self.previous)
+
+
+class enable_grad(NoParamDecorator):
+    """Switches grad mode on, inside `no_grad` too. Source: `torch.enable_grad` in PyTorch's docs."""
+
+    def __enter__(self) -> None:
+        self.previous = modes.state.grad
+        modes.set_grad(True)
+
+    def __exit__(self, *exception: object) -> None:
+        modes.set_grad(self.previous)
+
+
+class set_grad_enabled(ContextDecorator):
+    """Sets grad mode when it is called; as a context manager it restores the former mode at its end.
+
+    Raises:
+        TypeError: `mode` is no bool.
+    """
+
+    def __init__(self, mode: bool):
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self.previous = modes.state.grad
+        self.mode = mode
+        modes.set_grad(mode)
+
+    def __call__(self, function: Callable) -> Callable:
+        modes.set_grad(self.previous)
+        return super().__call__(function)
+
+    def __enter__(self) -> None:
+        modes.set_grad(self.mode)
+
+    def __exit__(self, *exception: object) -> None:
+        modes.set_grad(self.previous)
+
+    def clone(self) -> "set_grad_enabled":
+        """A fresh manager with the same mode."""
+        return type(self)(self.mode)
+
+    def __str__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
+    __repr__ = __str__
+
+
+class inference_mode(ContextDecorator):
+    """Like `no_grad`, and new tensors are inference tensors, without versions. Source: `torch.inference_mode`."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        if isinstance(mode, bool):
+            return super().__new__(cls)
+        return cls()(mode)
+
+    def __init__(self, mode: bool = True):
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        self.previous = modes.state.grad, modes.set_rare(inference=self.mode)
+        modes.set_grad(not self.mode)
+
+    def __exit__(self, *exception: object) -> None:
+        grad, rare = self.previous
+        modes.set_rare(**rare)
+        modes.set_grad(grad)
+
+    def clone(self) -> "inference_mode":
+        """A fresh manager with the same mode."""
+        return type(self)(self.mode)
+

@@ -1,0 +1,194 @@
+"""`torch.autograd.graph`: looking at the graph and hooking into it."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from refgrad import modes
+from refgrad.graph import Node, RemovableHandle, make_edge, split_edge
+from refgrad.storage import INFERENCE, count_write, version_cell, version_of
+from refgrad.tensor import Tensor, edge_of
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
+
+warned: set[str] = set()
+
+
+def warn_once(text: str) -> None:
+    """A warning that PyTorch gives once a process, unless `set_warn_always` is on."""
+    if text not in warned or warn_always[0]:
+        warned.add(text)
+        warnings.warn(text, UserWarning, stacklevel=3)
+
+
+warn_always = [False]
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph: input `output_nr` of `node`."""
+
+    node: Node
+    output_nr: int
+    ownership_token: Any = None
+
+    @property
+    def edge(self) -> Any:
+        """The edge as the engine has it."""
+        return make_edge(self.node, self.output_nr)
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The place where the gradient of this tensor goes.
+
+    Raises:
+        RuntimeError: the tensor does not require grad.
+    """
+    edge = edge_of(tensor)
+    if edge is None or split_edge(edge)[0] is None:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+        )
+    return GradientEdge(*split_edge(edge))
+
+
+def increment_version(tensors: Any) -> None:
+    """Count one write to each tensor without writing; inference tensors are passed over."""
+    for tensor in (tensors,) if isinstance(tensors, Tensor) else tuple(tensors):
+        if tensor._version_cell is not INFERENCE:
+            count_write(tensor)
+
+
+class saved_tensors_hooks:
+    """Inside the block, saved tensors go through `pack_hook` when saved and `unpack_hook` when needed."""
+
+    def __init__(self, pack_hook: Callable, unpack_hook: Callable):
+        self.hooks = (pack_hook, unpack_hook)
+
+    def __enter__(self) -> None:
+        rare = modes.state.rare
+        if rare.hooks_disabled is not None:
+            raise RuntimeError(rare.hooks_disabled)
+        modes.set_rare(saved_tensor_hooks=(*rare.saved_tensor_hooks, self.hooks))
+
+    def __exit__(self, *exception: object) -> None:
+        modes.set_rare(saved_tensor_hooks=modes.state.rare.saved_tensor_hooks[:-1])
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Keeps saved tensors in main memory; on the CPU they stay where they are, without a version check."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda"):
+        super().__init__(lambda tensor: tensor, lambda tensor: tensor)
+
+
+class disable_saved_tensors_hooks:
+    """Inside the block, entering `saved_tensors_hooks` raises `error_message`."""
+
+    def __init__(self, error_message: str):
+        self.error_message = error_message
+
+    def __enter__(self) -> None:
+        if modes.state.rare.saved_tensor_hooks:
+            raise RuntimeError(self.error_message)
+        self.previous = modes.set_rare(hooks_disabled=self.error_message)
+
+    def __exit__(self, *exception: object) -> None:
+        modes.set_rare(**self.previous)
+
+
+class unsafe_preserve_version_counter:
+    """Inside the block, writes to the tensors do not count."""
+
+    def __init__(self, tensors: Any):
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+        self.versions = [version_of(tensor) for tensor in self.tensors]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        for tensor, version in zip(self.tensors, self.versions, strict=True):
+            version_cell(tensor)[0] = version
+
+
+class MultiHandle:
+    """Removes the hooks of one `register_multi_grad_hook`."""
+
+    def __init__(self, handles: Sequence[RemovableHandle]):
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        """Take all of them out."""
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self) -> "MultiHandle":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> Any:
+    """Call `fn` with the gradients of all these tensors once they are there, or with the first one (`mode="any"`).
+
+    Raises:
+        ValueError: `mode` is neither.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    nodes = [split_edge(edge_of(tensor))[0] if edge_of(tensor) is not None else None for tensor in tensors]
+    if None in nodes:
+        raise AssertionError("Expected gradient function to be set")
+    return MultiHandle((register_all if mode == "all" else register_any)(tensors, nodes, fn))
+
+
+def register_all(tensors: Sequence[Tensor], nodes: list, fn: Callable) -> list[RemovableHandle]:
+    """Hooks that fire together with the last of the tensors whose node takes part in the run."""
+    counts: dict[int, int] = {}
+    expected: dict[int, int] = {}
+    gradients: dict[int, list] = {}
+
+    def hook_for(index: int) -> Callable:
+        def hook(gradient: Tensor | None) -> None:
+            task = modes.state.task
+            held = gradients.setdefault(task.id, [None] * len(tensors))
+            counts[task.id] = counts.get(task.id, 0) + 1
+            if task.id not in expected:
+                expected[task.id] = sum(will_execute(task, node) for node in nodes)
+            held[index] = gradient
+            if counts[task.id] == expected[task.id]:
+                del gradients[task.id]
+                fn(held)
+
+        return hook
+
+    return [tensor.register_hook(hook_for(index)) for index, tensor in enumerate(tensors)]
+
+
+def register_any(tensors: Sequence[Tensor], nodes: list, fn: Callable) -> list[RemovableHandle]:
+    """Hooks of which only the first one to fire in a run calls `fn`."""
+    ran: set[int] = set()
+
+    def hook(gradient: Tensor) -> None:
+        if modes.state.task.id not in ran:
+            ran.add(modes.state.task.id)
+            fn(gradient)
+
+    return [tensor.register_hook(hook) for tensor in tensors]
+
+
+def will_execute(task: Any, node: Node) -> bool:
+    """Whether a node takes part in the run under way; the root itself does not count."""
+    if task.needed is not None:
+        return node in task.needed
+    return task.dependencies.get(node) is not None and node is not task.root

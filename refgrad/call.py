@@ -1,0 +1,343 @@
+"""What every op call needs, whatever the op: promotion, wrapping, the checks of a write, and the rare modes.
+
+The functions that users call are generated (see recipe.py); they run straight through the common case and come here for
+the rest. *Number*: a Python number as operand, a "wrapped number" in PyTorch's words.
+"""
+
+import threading
+from typing import Any, Sequence
+
+import numpy as np
+
+from refgrad import dtypes, errors, modes
+from refgrad.graph import (
+    FREED,
+    SHOW_SAVED,
+    AccumulateGrad,
+    NotImplementedNode,
+    Packed,
+    make_edge,
+    node_hooks,
+    split_edge,
+    start,
+    version_error,
+)
+from refgrad.layout import Layout, broadcast_shapes, expands_to, overlaps_itself, root_of, window
+from refgrad.storage import INFERENCE, count_write, version_of
+from refgrad.tensor import Tensor, wrap
+
+NUMBERS = (int, float, complex, np.generic)
+
+
+class WrappedInt(int):
+    """A number inside a formula, which may ask it for its conjugate."""
+
+    conj = int.conjugate
+
+
+class WrappedFloat(float):
+    """A number inside a formula, which may ask it for its conjugate."""
+
+    conj = float.conjugate
+
+
+class WrappedComplex(complex):
+    """A number inside a formula, which may ask it for its conjugate."""
+
+    conj = complex.conjugate
+
+
+WRAPPED = {bool: WrappedInt, int: WrappedInt, float: WrappedFloat, complex: WrappedComplex}
+
+
+def number_of(value: Any) -> Any:
+    """A NumPy scalar as the Python number that it counts as."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# Promotion ----------------------------------------------------------------------------------------------------------
+
+
+def result_type(operands: Sequence[Any]) -> dtypes.DType:
+    """The common type of tensors and numbers."""
+    dimensioned, zero_dim, numbers = [], [], []
+    for operand in operands:
+        if isinstance(operand, Tensor):
+            (dimensioned if operand._array.ndim else zero_dim).append(operand.dtype)
+        else:
+            numbers.append(operand)
+    return dtypes.result_of(dimensioned, zero_dim, numbers)
+
+
+def promoted(word: str, *operands: Any) -> list:
+    """The operands as arrays (numbers as 0-dim arrays) of the type that an op with this promotion word computes in.
+
+    `arithmetic`: the common type. `float`: the same, integers become the default floating type. `same`: no promotion.
+    """
+    if word == "same":
+        return [operand._array if isinstance(operand, Tensor) else operand for operand in operands]
+    common = result_type(operands)
+    if word == "float" and common.category < dtypes.FLOATING:
+        common = dtypes.default()
+    target = common.numpy
+    arrays = []
+    for operand in operands:
+        if isinstance(operand, Tensor):
+            array = operand._array
+            arrays.append(array if array.dtype is target else array.astype(target))
+        else:
+            arrays.append(np.asarray(number_of(operand)).astype(target))
+    return arrays
+
+
+def broadcast_failure(error: ValueError, *operands: Any) -> Exception:
+    """PyTorch's refusal for operands whose shapes do not broadcast; the given error when that is not the reason."""
+    shapes = [operand._array.shape for operand in operands if isinstance(operand, Tensor)]
+    try:
+        for other in shapes[1:]:
+            shapes[0] = broadcast_shapes(shapes[0], other)
+    except RuntimeError as refusal:
+        return refusal
+    return error
+
+
+# Saved tensors ------------------------------------------------------------------------------------------------------
+
+
+def unpack(node: Any, name: str) -> Any:
+    """A saved tensor for use in a formula: checked, and made into a tensor when it is a saved result.
+
+    Raises:
+        RuntimeError: it was freed, written since, or detached in place.
+    """
+    value = getattr(node, "s_" + name)
+    if value is None or type(value) in WRAPPED:
+        return value
+    if value is FREED:
+        raise RuntimeError(errors.FREED)
+    if isinstance(value, Packed):
+        return value.unpack(Tensor)
+    if isinstance(value, tuple):
+        return unpack_list(node, name, value)
+    saved = getattr(node, "v_" + name)
+    if isinstance(value, Tensor):
+        position = node.EDGES.get(name)
+        return check_saved(value, saved, None if position is None else node.edges[position])
+    cell = getattr(node, "c_" + name)
+    number = node.RESULTS[name]
+    if cell[0] != saved:
+        kind = type_text(dtypes.OF_NUMPY[value.dtype])
+        raise version_error(kind, value.shape, node if number >= 0 else None, max(number, 0), cell[0], saved)
+    tensor = wrap(value)
+    tensor._version_cell = cell
+    if number >= 0:
+        tensor._edge = make_edge(node, number)
+    return tensor
+
+
+def unpack_list(node: Any, name: str, tensors: tuple) -> list:
+    """A saved list of tensors, each checked."""
+    versions = getattr(node, "v_" + name)
+    return [None if tensor is None else check_saved(tensor, version) for tensor, version in zip(tensors, versions)]
+
+
+def check_saved(tensor: Tensor, saved: int, edge: Any = None) -> Tensor:
+    """A saved input, if it is still what was saved; `edge` is where its gradient goes."""
+    now = version_of(tensor)
+    if now != saved:
+        raise version_error(type_text(tensor.dtype), tensor._array.shape, tensor.grad_fn, 0, now, saved)
+    node = None if edge is None else split_edge(edge)[0]
+    if node is not None and type(node) is not AccumulateGrad and tensor.grad_fn is None:
+        raise RuntimeError(
+            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, "
+            "please use out-of-place `.detach()` instead"
+        )
+    return tensor
+
+
+def type_text(dtype: dtypes.DType) -> str:
+    """A tensor type as error messages name it."""
+    plain = dtype.category in (dtypes.INTEGER, dtypes.FLOATING)
+    return dtype.tensor_type if plain else f"CPU{dtype.scalar_type}Type"
+
+
+def show_saved(node: Any, name: str) -> Any:
+    """A saved tensor as users see it: a number comes out as a 0-dim tensor."""
+    value = unpack(node, name)
+    if value is None or isinstance(value, Tensor):
+        return value
+    if isinstance(value, list):
+        return tuple(value)
+    kind = np.complex128 if isinstance(value, complex) else np.float64 if isinstance(value, float) else None
+    kind = kind or (np.bool_ if isinstance(value, bool) else np.int64)
+    return wrap(np.asarray(value, kind))
+
+
+SHOW_SAVED.append(show_saved)
+
+
+# Rare modes ---------------------------------------------------------------------------------------------------------
+
+
+def rare_result(node: Any, *results: Tensor) -> None:
+    """Apply this thread's rare modes to a call that just made `results` and, if it was recorded, `node`."""
+    rare = modes.state.rare
+    if threading.get_ident() not in modes.RARE:
+        return
+    if rare.inference:
+        for result in results:
+            if result._meta is None or result._meta.base is None:
+                result._edge, result._version_cell = None, INFERENCE
+    elif node is not None:
+        rare_node(node)
+
+
+def rare_node(node: Any) -> None:
+    """Apply anomaly mode and saved-tensor hooks to a node that was just made."""
+    rare = modes.state.rare
+    if rare.anomaly:
+        remember_forward(node)
+    if rare.saved_tensor_hooks:
+        pack_hook, unpack_hook = rare.saved_tensor_hooks[-1]
+        for name in node.SAVED:
+            value = getattr(node, "s_" + name)
+            if value is not None and type(value) not in WRAPPED and not isinstance(value, tuple):
+                setattr(node, "s_" + name, Packed(pack_hook, unpack_hook, unpack(node, name)))
+
+
+def remember_forward(node: Any) -> None:
+    """Anomaly mode: note where in the forward the node was made, and for which running node."""
+    import traceback
+
+    metadata = node_hooks(node).metadata
+    metadata["traceback_"] = traceback.format_stack()[:-2]
+    if modes.state.node is not None:
+        metadata["parent_"] = modes.state.node
+
+
+# Writes -------------------------------------------------------------------------------------------------------------
+
+
+def check_write(target: Tensor, sources: Sequence[Any] = (), shared: bool = False) -> None:
+    """Refuse a write that memory or inference mode forbids; `shared` allows elements that share memory.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    if target._version_cell is INFERENCE and not modes.inference_enabled():
+        raise RuntimeError(errors.INFERENCE_WRITE)
+    array = target._array
+    if not shared and overlaps_itself(array.shape, array.strides):
+        raise RuntimeError(errors.SELF_OVERLAP)
+    for source in sources:
+        if isinstance(source, Tensor) and source is not target and partly_overlaps(array, source._array):
+            raise RuntimeError(errors.PARTIAL_OVERLAP)
+
+
+def partly_overlaps(written: np.ndarray, read: np.ndarray) -> bool:
+    """Whether two windows share memory without being the same window."""
+    if written.size == 0 or read.size == 0 or root_of(written) is not root_of(read):
+        return False
+    same_place = written.__array_interface__["data"][0] == read.__array_interface__["data"][0]
+    if same_place and written.strides == read.strides and written.shape == read.shape:
+        return False
+    return np.may_share_memory(written, read)
+
+
+def write(target: Tensor, result: np.ndarray, cast_any: bool = False) -> None:
+    """Put the result of an in-place call into the tensor's memory and count the version up.
+
+    Raises:
+        RuntimeError: its shape differs, or its type cannot be cast to the target's.
+    """
+    array = target._array
+    if result.shape != array.shape:
+        if not expands_to(result.shape, array.shape):
+            raise RuntimeError(
+                f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(result.shape)}"
+            )
+    if result.dtype is not array.dtype and not cast_any:
+        check_cast(dtypes.OF_NUMPY[result.dtype], target.dtype)
+    array[...] = result
+    count_write(target)
+
+
+def check_cast(source: dtypes.DType, target: dtypes.DType) -> None:
+    """Refuse a result type that would lose its category.
+
+    Raises:
+        RuntimeError: for instance a floating result for an integer target.
+    """
+    if not dtypes.can_cast(source, target):
+        raise RuntimeError(
+            f"result type {source.scalar_type} can't be cast to the desired output type {target.scalar_type}"
+        )
+
+
+def refused(op_name: str, edges: tuple, *outputs: tuple) -> NotImplementedNode:
+    """The node of an op that has no derivative."""
+    node = start(object.__new__(NotImplementedNode), edges, *outputs)
+    node.op_name = op_name
+    return node
+
+
+def check_target(target: Tensor, sources: Sequence[Any]) -> None:
+    """Refuse operands that an in-place call would have to broadcast its target to.
+
+    Raises:
+        RuntimeError: the shapes do not match, or their common shape is not the target's.
+    """
+    shape = target._array.shape
+    for source in sources:
+        if isinstance(source, Tensor):
+            shape = broadcast_shapes(shape, source._array.shape)
+    if shape != target._array.shape:
+        raise RuntimeError(
+            f"output with shape {list(target._array.shape)} doesn't match the broadcast shape {list(shape)}"
+        )
+
+
+def operand(value: Any) -> tuple:
+    """What a pointwise kernel computes with, and the edge: of a number, the number itself and None."""
+    return (value._array, value._edge) if isinstance(value, Tensor) else (number_of(value), None)
+
+
+# Views --------------------------------------------------------------------------------------------------------------
+
+
+def flat_memory(array: np.ndarray) -> np.ndarray:
+    """The memory that a window was cut from, as one contiguous array."""
+    root = root_of(array)
+    if root.flags.c_contiguous:
+        return root
+    if root.flags.forc:
+        return root.T
+    # An owner of permuted memory: the axes in the order in which they lie there.
+    return root.transpose(np.argsort([-stride for stride in root.strides], kind="stable"))
+
+
+def window_of(array: np.ndarray, layout: Layout) -> np.ndarray:
+    """The window that shows `layout` in the memory of `array`."""
+    return window(flat_memory(array), array.dtype, layout)
+
+
+def windows(array: np.ndarray, layouts: Sequence[Layout]) -> list[np.ndarray]:
+    """The windows that show several layouts in the memory of `array`."""
+    memory = flat_memory(array)
+    return [window(memory, array.dtype, layout) for layout in layouts]
+
+
+def place_view(view: Tensor, edge: Any) -> None:
+    """Set a new view's place in the graph; one made of an inference tensor is no view."""
+    if view._meta is None:
+        view._edge = edge
+    else:
+        view._meta.edge = edge
+
+
+# Generated code -----------------------------------------------------------------------------------------------------
+
+
+def takes_part(edge: Any, needed: dict) -> bool:
+    """Whether the node at the end of an edge takes part in a run with chosen inputs."""
+    return split_edge(edge)[0] in needed

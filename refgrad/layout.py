@@ -1,0 +1,225 @@
+"""Geometry of strided tensors: shapes, strides and offsets, no data.
+
+*Layout*: where the elements of a tensor lie in its storage, in elements, as PyTorch counts them. A *window* is the
+NumPy array that shows a layout's elements.
+"""
+
+from math import prod
+from typing import NamedTuple, Sequence
+
+import numpy as np
+
+
+class Size(tuple):
+    """A shape, printed as `torch.Size([...])`."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this shape."""
+        return prod(self)
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def __getitem__(self, index):
+        item = tuple.__getitem__(self, index)
+        return Size(item) if isinstance(index, slice) else item
+
+    def __add__(self, other):
+        return Size(tuple.__add__(self, other))
+
+    def __reduce__(self):
+        return (Size, (tuple(self),))
+
+
+class Layout(NamedTuple):
+    """Shape, strides and offset of a tensor in its storage, all counted in elements."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def numel(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
+
+    def permuted(self, order: Sequence[int]) -> "Layout":
+        """The layout with its dimensions in another order."""
+        return Layout(tuple(self.shape[i] for i in order), tuple(self.strides[i] for i in order), self.offset)
+
+    def wrap_dim(self, dim: int) -> int:
+        """A dimension counted from the front; raises IndexError when out of range."""
+        return wrap_dim(dim, len(self.shape))
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """`dim` counted from the front; a 0-dim tensor counts as having one dimension.
+
+    Raises:
+        IndexError: `dim` is out of range.
+    """
+    count = ndim or 1
+    if not -count <= dim < count:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})")
+    return dim + count if dim < 0 else dim
+
+
+def layout_of(array: np.ndarray) -> Layout:
+    """The layout of a window in the memory that it was cut from."""
+    size = array.itemsize
+    root = root_of(array)
+    offset = 0
+    if root is not array:
+        offset = (array.__array_interface__["data"][0] - root.__array_interface__["data"][0]) // size
+    return Layout(array.shape, strides_of(array), offset)
+
+
+def strides_of(array: np.ndarray) -> tuple[int, ...]:
+    """A window's strides in elements."""
+    size = array.itemsize
+    return tuple(stride // size for stride in array.strides)
+
+
+def root_of(array: np.ndarray) -> np.ndarray:
+    """The array that owns the memory of a window."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Row-major strides of a shape, counting empty and unit dimensions as PyTorch does."""
+    strides = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+def is_contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether elements lie in row-major order without gaps (dimensions of size 1 do not count)."""
+    if 0 in shape:
+        return True
+    step = 1
+    for size, stride in zip(reversed(shape), reversed(strides)):
+        if size != 1:
+            if stride != step:
+                return False
+            step *= size
+    return True
+
+
+def is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether elements fill their memory without gaps or overlap, in some order of dimensions."""
+    if prod(shape) < 2:
+        return True
+    step = 1
+    for stride, size in sorted((stride, size) for stride, size in zip(strides, shape) if size != 1):
+        if stride != step:
+            return False
+        step *= size
+    return True
+
+
+def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether a zero stride makes elements share memory; other kinds of overlap PyTorch does not look for."""
+    return any(stride == 0 and size > 1 for size, stride in zip(shape, strides)) and 0 not in shape
+
+
+def broadcast_shapes(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
+    """The common shape of two operands.
+
+    Raises:
+        RuntimeError: sizes differ in a dimension where neither is 1.
+    """
+    if first == second:
+        return tuple(first)
+    ndim = max(len(first), len(second))
+    a = (1,) * (ndim - len(first)) + tuple(first)
+    b = (1,) * (ndim - len(second)) + tuple(second)
+    for i in range(ndim - 1, -1, -1):
+        if a[i] != b[i] and a[i] != 1 and b[i] != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({a[i]}) must match the size of tensor b ({b[i]}) "
+                f"at non-singleton dimension {i}"
+            )
+    return tuple(y if x == 1 else x for x, y in zip(a, b))
+
+
+def expands_to(shape: Sequence[int], target: Sequence[int]) -> bool:
+    """Whether `shape` broadcasts to exactly `target`."""
+    if len(shape) > len(target):
+        return False
+    return all(size == wanted or size == 1 for size, wanted in zip(reversed(shape), reversed(target)))
+
+
+def view_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
+    """Strides that show `target` in the same memory, or None when a copy is needed."""
+    if prod(shape) == 0:
+        return tuple(strides) if tuple(shape) == tuple(target) else contiguous_strides(target)
+    result: list[int] = [0] * len(target)
+    position = len(target) - 1
+    chunk_numel = view_numel = 1
+    chunk_stride = strides[-1] if strides else 1
+    for i in range(len(shape) - 1, -1, -1):
+        chunk_numel *= shape[i]
+        last = i == 0
+        if last or (shape[i - 1] != 1 and strides[i - 1] != chunk_numel * chunk_stride):
+            while position >= 0 and (view_numel < chunk_numel or target[position] == 1):
+                result[position] = view_numel * chunk_stride
+                view_numel *= target[position]
+                position -= 1
+            if view_numel != chunk_numel:
+                return None
+            if not last:
+                chunk_stride = strides[i - 1]
+                chunk_numel = view_numel = 1
+    if not shape:
+        while position >= 0:
+            result[position] = 1
+            position -= 1
+    return tuple(result) if position < 0 else None
+
+
+def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
+    """`shape` with its one -1 replaced.
+
+    Raises:
+        RuntimeError: more than one -1, or the sizes do not multiply to `numel`.
+    """
+    known, unknown = 1, None
+    for i, size in enumerate(shape):
+        if size == -1:
+            if unknown is not None:
+                raise RuntimeError("only one dimension can be inferred")
+            unknown = i
+        elif size < 0:
+            raise RuntimeError(f"invalid shape dimension {size}")
+        else:
+            known *= size
+    if numel == known or (unknown is not None and known > 0 and numel % known == 0):
+        if unknown is None:
+            return tuple(shape)
+        if known == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension "
+                "size -1 can be any value and is ambiguous"
+            )
+        return tuple(numel // known if i == unknown else size for i, size in enumerate(shape))
+    raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
+
+
+def window(root: np.ndarray, dtype: np.dtype, layout: Layout) -> np.ndarray:
+    """The array that shows a layout's elements in the memory of `root` (a one-dimensional owner of memory)."""
+    size = dtype.itemsize
+    return np.ndarray(
+        layout.shape, dtype, root, layout.offset * size, tuple(stride * size for stride in layout.strides)
+    )

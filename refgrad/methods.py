@@ -1,0 +1,333 @@
+"""Methods and properties of `Tensor` that are no ops: leaving the graph, Python's protocols, conversion to Python."""
+
+import copy
+import warnings
+from typing import Any
+
+import numpy as np
+
+from refgrad import dtypes, errors, modes
+from refgrad.autograd.graph import warn_once
+from refgrad.layout import root_of
+from refgrad.op import calls
+from refgrad.printing import tensor_repr
+from refgrad.storage import INFERENCE, version_cell
+from refgrad.tensor import AutogradMeta, Tensor, alias, set_edge
+
+TO_SCALAR = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior. Consider using "
+    "tensor.detach() first."
+)
+DETACH_VIEW = (
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
+    "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
+    "these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py "
+    "as the solution."
+)
+DEEPCOPY = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+    "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+    "https://github.com/pytorch/pytorch/pull/103001"
+)
+
+
+def attach(function: Any) -> Any:
+    """Make a function a method of `Tensor`."""
+    setattr(Tensor, function.__name__, function)
+    return function
+
+
+# Leaving the graph --------------------------------------------------------------------------------------------------
+
+
+@attach
+def detach(self: Tensor) -> Tensor:
+    """The same memory outside the graph; writes to it count for this tensor too."""
+    return alias(self, version_cell(self))
+
+
+@attach
+def detach_(self: Tensor) -> Tensor:
+    """Take this tensor itself out of the graph.
+
+    Raises:
+        RuntimeError: it is a view.
+    """
+    if self._is_view():
+        raise RuntimeError(DETACH_VIEW)
+    set_edge(self, None)
+    if self._meta is not None:
+        self._meta.requires_grad = False
+        self._meta.retains_grad = False
+    self._edge = None
+    return self
+
+
+@attach
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Set whether this leaf requires grad; on a non-leaf, True is no change.
+
+    Raises:
+        RuntimeError: it is a non-leaf and the flag is False, or its type is not differentiable.
+    """
+    if not isinstance(requires_grad, bool):
+        raise TypeError(
+            "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+            f"{type(requires_grad).__name__}"
+        )
+    if not self.is_leaf:
+        if not requires_grad:
+            raise RuntimeError(errors.NON_LEAF_FLAG)
+        return self
+    if requires_grad and not self._can_require_grad():
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+    self._set_requires_grad(requires_grad)
+    return self
+
+
+def get_data(self: Tensor) -> Tensor:
+    """The same memory outside the graph, with a version counter of its own."""
+    return alias(self, INFERENCE if self._version_cell is INFERENCE else None)
+
+
+def set_data(self: Tensor, value: Any) -> None:
+    """Show other memory from now on; graph, flag and version counter stay."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if self.requires_grad and value.dtype.category < dtypes.FLOATING:
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+    self._array = value._array
+    if value._version_cell is INFERENCE:
+        self._version_cell = INFERENCE
+    if self._meta is not None:
+        self._meta.accumulator = None
+
+
+def del_data(self: Tensor) -> None:
+    """Refused."""
+    raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+
+Tensor.data = property(get_data, set_data, del_data)  # type: ignore[attr-defined]
+
+
+# Conversion to Python -----------------------------------------------------------------------------------------------
+
+
+@attach
+def item(self: Tensor) -> Any:
+    """The one element as a Python number.
+
+    Raises:
+        RuntimeError: there is not exactly one.
+    """
+    if self._array.size != 1:
+        raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+    return self._array.item()
+
+
+@attach
+def tolist(self: Tensor) -> Any:
+    """The elements as nested lists; of a 0-dim tensor, the number."""
+    return self._array.tolist()
+
+
+@attach
+def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
+    """The elements as an array over the same memory.
+
+    Raises:
+        RuntimeError: the tensor requires grad and `force` is not set.
+    """
+    if not force and self.requires_grad and modes.grad_enabled():
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    return self._array.view()
+
+
+def array_protocol(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """What NumPy asks for when it meets a tensor."""
+    array = numpy(self)
+    return array if dtype is None else array.astype(dtype, copy=bool(copy))
+
+
+def one_element(self: Tensor) -> Any:
+    """The one element, for Python's conversions.
+
+    Raises:
+        ValueError: there is not exactly one.
+    """
+    if self._array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return self._array.item()
+
+
+def warn_scalar(self: Tensor) -> None:
+    """Warn that a conversion leaves the graph."""
+    if self._edge is not None and self.requires_grad and modes.grad_enabled():
+        warn_once(TO_SCALAR)
+
+
+def to_float(self: Tensor) -> float:
+    """`float(tensor)`."""
+    warn_scalar(self)
+    value = one_element(self)
+    if isinstance(value, complex):
+        if value.imag:
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        value = value.real
+    return float(value)
+
+
+def to_complex(self: Tensor) -> complex:
+    """`complex(tensor)`."""
+    warn_scalar(self)
+    return complex(one_element(self))
+
+
+def to_int(self: Tensor) -> int:
+    """`int(tensor)`."""
+    value = one_element(self)
+    return int(value.real if isinstance(value, complex) else value)
+
+
+def to_bool(self: Tensor) -> bool:
+    """`bool(tensor)`.
+
+    Raises:
+        RuntimeError: there is not exactly one element.
+    """
+    if self._array.size != 1:
+        many = "more than one value" if self._array.size else "no values"
+        raise RuntimeError(f"Boolean value of Tensor with {many} is ambiguous")
+    return bool(self._array.item())
+
+
+def to_index(self: Tensor) -> int:
+    """The tensor as an index into a list."""
+    if self._array.size != 1 or self.dtype.category > dtypes.INTEGER:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(self._array.item())
+
+
+def length(self: Tensor) -> int:
+    """`len(tensor)`."""
+    if not self._array.ndim:
+        raise TypeError("len() of a 0-d tensor")
+    return self._array.shape[0]
+
+
+def iterate(self: Tensor) -> Any:
+    """Iteration over the first dimension: the pieces of one `unbind`."""
+    if not self._array.ndim:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(calls.unbind(self, 0))
+
+
+def contains(self: Tensor, element: Any) -> bool:
+    """Whether an element equals the given number or tensor."""
+    if not isinstance(element, (Tensor, bool, int, float, complex)):
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+        )
+    return bool((element == self).any().item())
+
+
+def show(self: Tensor) -> str:
+    """`repr(tensor)`."""
+    return tensor_repr(self)
+
+
+def formatted(self: Tensor, spec: str) -> str:
+    """`format(tensor, spec)`: that of the number for 0-dim tensors."""
+    if not self._array.ndim:
+        return self._array.item().__format__(spec)
+    return object.__format__(self, spec)
+
+
+def same_hash(self: Tensor) -> int:
+    """Tensors are hashed by identity."""
+    return id(self)
+
+
+# Copies -------------------------------------------------------------------------------------------------------------
+
+
+def deep_copy(self: Tensor, memo: dict) -> Tensor:
+    """`copy.deepcopy`: a leaf with copied memory and `.grad`; storage shared inside one call stays shared.
+
+    Raises:
+        RuntimeError: the tensor is no leaf.
+    """
+    if id(self) in memo:
+        return memo[id(self)]
+    if not self.is_leaf:
+        raise RuntimeError(DEEPCOPY)
+    root = root_of(self._array)
+    copied_root = memo.get(id(root))
+    if copied_root is None:
+        copied_root = memo[id(root)] = root.copy(order="K")
+        memo[id(memo)] = [*memo.get(id(memo), []), root]
+    new = object.__new__(type(self))
+    new._array = window_like(self._array, root, copied_root)
+    new._version_cell, new._edge, new._meta = [1], None, None
+    memo[id(self)] = new
+    if self.requires_grad:
+        new._set_requires_grad(True)
+    if self._meta is not None and self._meta.grad is not None:
+        new._meta = new._meta or AutogradMeta()
+        new._meta.grad = copy.deepcopy(self._meta.grad, memo)
+    new.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return new
+
+
+def window_like(array: np.ndarray, root: np.ndarray, copied_root: np.ndarray) -> np.ndarray:
+    """The window in `copied_root` that lies where `array` lies in `root`."""
+    if array is root:
+        return copied_root
+    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    memory = copied_root if copied_root.flags.c_contiguous else copied_root.ravel(order="K")
+    return np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
+
+
+def reduce(self: Tensor, protocol: Any) -> Any:
+    """Pickling and `copy.copy`: a leaf without `.grad`; hooks stay behind, with a warning."""
+    for hook in (self._backward_hooks or {}).values():
+        warnings.warn(
+            f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+            "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+            stacklevel=2,
+        )
+    return (rebuild, (type(self), self._array, self.requires_grad, dict(self.__dict__)))
+
+
+def rebuild(kind: type, array: np.ndarray, requires_grad: bool, attributes: dict) -> Tensor:
+    """The leaf that `reduce` described."""
+    new = object.__new__(kind)
+    new._array = array
+    new._version_cell, new._edge, new._meta = [1], None, None
+    if requires_grad:
+        new._set_requires_grad(True)
+    new.__dict__.update(attributes)
+    return new
+
+
+for protocol, function in {
+    "__array__": array_protocol,
+    "__float__": to_float,
+    "__complex__": to_complex,
+    "__int__": to_int,
+    "__bool__": to_bool,
+    "__index__": to_index,
+    "__len__": length,
+    "__iter__": iterate,
+    "__contains__": contains,
+    "__repr__": show,
+    "__format__": formatted,
+    "__hash__": same_hash,
+    "__deepcopy__": deep_copy,
+    "__reduce_ex__": reduce,
+}.items():
+    setattr(Tensor, protocol, function)
+Tensor.__array_priority__ = 1000  # type: ignore[attr-defined]

@@ -1,0 +1,75 @@
+"""What each thread has switched on: grad mode and the rarer modes.
+
+Hot paths must not pay for modes that nobody uses, so each kind has a *beacon*: a set that holds the idents of the
+threads in which the mode is away from its default. While a beacon is empty no thread-local lookup is made.
+"""
+
+import itertools
+import threading
+
+GRAD_OFF: set[int] = set()
+"""Beacon: threads whose grad mode is off."""
+
+RARE: set[int] = set()
+"""Beacon: threads with a rare mode on (inference, anomaly, saved-tensor hooks)."""
+
+sequence = itertools.count()
+"""Sequence numbers for nodes; the engine runs the highest one first."""
+
+
+class Rare:
+    """The rare modes of one thread."""
+
+    __slots__ = ("anomaly", "check_nan", "inference", "saved_tensor_hooks", "hooks_disabled")
+
+    def __init__(self) -> None:
+        self.anomaly = False
+        self.check_nan = True
+        self.inference = False
+        self.saved_tensor_hooks: tuple = ()
+        self.hooks_disabled: str | None = None
+
+
+class State(threading.local):
+    """The modes of the running thread; a new thread starts with grad mode on and nothing else."""
+
+    def __init__(self) -> None:
+        self.grad = True
+        self.rare = Rare()
+        self.node = None  # the node that the engine runs
+        self.task = None  # the run it belongs to
+
+
+state = State()
+
+
+def set_grad(enabled: bool) -> None:
+    """Switch grad mode of this thread."""
+    state.grad = enabled
+    (GRAD_OFF.discard if enabled else GRAD_OFF.add)(threading.get_ident())
+
+
+def grad_enabled() -> bool:
+    """Whether this thread records operations."""
+    return not GRAD_OFF or state.grad
+
+
+def set_rare(**changes: object) -> dict[str, object]:
+    """Switch rare modes of this thread; returns the former values, to be given back to this function."""
+    rare = state.rare
+    before = {name: getattr(rare, name) for name in changes}
+    for name, value in changes.items():
+        setattr(rare, name, value)
+    on = rare.anomaly or rare.inference or rare.saved_tensor_hooks or rare.hooks_disabled is not None
+    (RARE.add if on else RARE.discard)(threading.get_ident())
+    return before
+
+
+def inference_enabled() -> bool:
+    """Whether this thread is in inference mode."""
+    return bool(RARE) and state.rare.inference
+
+
+def peek_sequence() -> int:
+    """The sequence number that the next node will get."""
+    return sequence.__reduce__()[1][0]

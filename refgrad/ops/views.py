@@ -1,0 +1,498 @@
+"""Views: other shapes of the same memory. Their kernels map layouts."""
+
+import numpy as np
+
+from refgrad.layout import Layout, contiguous_strides, infer_size, view_strides, window, wrap_dim
+from refgrad.op import calls, composite, op
+from refgrad.tensor import wrap
+
+
+@op(
+    "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1),
+)
+def transpose(layout, dim0, dim1):
+    order = list(range(layout.ndim))
+    i, j = layout.wrap_dim(dim0), layout.wrap_dim(dim1)
+    if order:
+        order[i], order[j] = order[j], order[i]
+    return layout.permuted(order)
+
+
+@op("t(Tensor(a) self) -> Tensor(a)", self=lambda grad: grad.t())
+def t(layout):
+    if layout.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {layout.ndim}D")
+    return layout.permuted(range(layout.ndim - 1, -1, -1))
+
+
+@op(
+    "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
+    self=lambda grad, dims: permute_back(grad, dims),
+)
+def permute(layout, dims):
+    if len(dims) != layout.ndim:
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {layout.ndim} is not equal to len(dims) = {len(dims)}"
+        )
+    order = [layout.wrap_dim(dim) for dim in dims]
+    if len(set(order)) != len(order):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return layout.permuted(order)
+
+
+def permute_back(grad, dims):
+    """The gradient with its dimensions in their former order."""
+    return grad.permute([int(i) for i in np.argsort([wrap_dim(dim, len(dims)) for dim in dims])])
+
+
+@op(
+    "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
+    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
+)
+def view(layout, size):
+    shape = infer_size(size, layout.numel)
+    strides = view_strides(layout.shape, layout.strides, shape)
+    if strides is None:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        )
+    return Layout(shape, strides, layout.offset)
+
+
+@op(
+    "_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
+    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
+    node="UnsafeViewBackward0",
+)
+def unsafe_view(self, size):
+    return self.reshape(infer_size(size, self.size))
+
+
+@op(
+    "alias(Tensor(a) self) -> Tensor(a)",
+    self=lambda grad: grad,
+)
+def alias(layout):
+    return layout
+
+
+@op(
+    "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
+    self=lambda grad, self_sym_sizes: grad.sum_to_size(self_sym_sizes),
+)
+def expand(layout, size, implicit):
+    if len(size) < layout.ndim:
+        raise RuntimeError(
+            f"expand({tensor_text(layout)}, size={list(size)}): the number of sizes provided ({len(size)}) must be "
+            f"greater or equal to the number of dimensions in the tensor ({layout.ndim})"
+        )
+    lead = len(size) - layout.ndim
+    shape, strides = [], []
+    for i, wanted in enumerate(size):
+        own = layout.shape[i - lead] if i >= lead else None
+        if wanted == -1:
+            if own is None:
+                raise RuntimeError(
+                    f"expand({tensor_text(layout)}, size={list(size)}): the expanded size of the tensor (-1) isn't "
+                    f"allowed in a leading, non-existing dimension {i}"
+                )
+            wanted = own
+        if own is None or own == 1 != wanted:
+            strides.append(0)
+        elif own == wanted:
+            strides.append(layout.strides[i - lead])
+        else:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({wanted}) must match the existing size ({own}) at non-singleton "
+                f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(layout.shape)}"
+            )
+        shape.append(wanted)
+    return Layout(tuple(shape), tuple(strides), layout.offset)
+
+
+def tensor_text(layout):
+    """How messages of `expand` show the tensor."""
+    return f"torch.FloatTensor{{{list(layout.shape)}}}"
+
+
+@op(
+    "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
+    self=lambda grad, self_sym_sizes, self_sym_strides, self_storage_offset, size, stride, storage_offset: (
+        as_strided_back(grad, self_sym_sizes, self_sym_strides, self_storage_offset, size, stride, storage_offset)
+    ),
+)
+def as_strided(layout, size, stride, storage_offset):
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    return Layout(tuple(size), tuple(stride), layout.offset if storage_offset is None else storage_offset)
+
+
+def as_strided_back(grad, sizes, strides, offset, size, stride, storage_offset):
+    """The gradient of the source: what lies at each place of the memory, summed over the places of the view."""
+    storage_offset = offset if storage_offset is None else storage_offset
+    places, source = positions(size, stride, storage_offset), positions(sizes, strides, offset)
+    length = 1 + max(int(places.max(initial=0)), int(source.max(initial=0)))
+    memory = grad.new_zeros((length,))
+    if overlapping(size, stride):
+        memory = memory.index_add(0, wrap(places.ravel()), grad.reshape((-1,)))
+    else:
+        memory.as_strided(size, stride, storage_offset).copy_(grad)
+    if overlapping(sizes, strides):
+        counts = np.bincount(source.ravel(), minlength=length).clip(1)
+        memory = memory / wrap(counts.astype(grad._array.dtype))
+    return memory.as_strided(sizes, strides, offset)
+
+
+def positions(size, stride, offset):
+    """Where in memory each element lies."""
+    result = np.full(size, offset, np.int64)
+    for axis, (n, step) in enumerate(zip(size, stride)):
+        result += (np.arange(n) * step).reshape([-1 if i == axis else 1 for i in range(len(size))])
+    return result
+
+
+def overlapping(size, stride):
+    """Whether two elements may lie at one place."""
+    extent = 0
+    for step, n in sorted((step, n) for n, step in zip(size, stride) if n != 1):
+        if step <= extent:
+            return True
+        extent += step * (n - 1)
+    return False
+
+
+@op(
+    "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
+    self=lambda grad, self_sym_sizes, dim, index: calls.select_backward(grad, self_sym_sizes, dim, index),
+)
+def select(layout, dim, index):
+    if not layout.ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim = layout.wrap_dim(dim)
+    size = layout.shape[dim]
+    if not -size <= index < size:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(layout.shape)} at dimension {dim}"
+        )
+    index += size if index < 0 else 0
+    offset = layout.offset + index * layout.strides[dim]
+    return Layout(without(layout.shape, dim), without(layout.strides, dim), offset)
+
+
+def without(values, position):
+    """A tuple less one of its items."""
+    return values[:position] + values[position + 1 :]
+
+
+@op(
+    "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
+    self=lambda grad, self_sym_sizes, dim, start, end, step: calls.slice_backward(
+        grad, self_sym_sizes, dim, start, end, step
+    ),
+)
+def slice_(layout, dim, start, end, step):
+    if not layout.ndim:
+        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+    dim = layout.wrap_dim(dim)
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    size = layout.shape[dim]
+    start, end, _ = slice(start, end, step).indices(size)
+    count = max(0, -(-(end - start) // step))
+    shape = layout.shape[:dim] + (count,) + layout.shape[dim + 1 :]
+    strides = layout.strides[:dim] + (layout.strides[dim] * step,) + layout.strides[dim + 1 :]
+    return Layout(shape, strides, layout.offset + min(start, size) * layout.strides[dim])
+
+
+@op(
+    "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+    self=lambda grad, dim: grad.squeeze(dim),
+)
+def unsqueeze(layout, dim):
+    dim = wrap_dim(dim, layout.ndim + 1)
+    stride = layout.shape[dim] * layout.strides[dim] if dim < layout.ndim else 1
+    shape = layout.shape[:dim] + (1,) + layout.shape[dim:]
+    return Layout(shape, layout.strides[:dim] + (stride,) + layout.strides[dim:], layout.offset)
+
+
+def squeezed(layout, dims):
+    """The layout without those of the given dimensions that have size 1."""
+    kept = [i for i in range(layout.ndim) if not (i in dims and layout.shape[i] == 1)]
+    return layout.permuted(kept)
+
+
+@op(
+    "squeeze(Tensor(a) self) -> Tensor(a)",
+    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
+)
+def squeeze(layout):
+    return squeezed(layout, range(layout.ndim))
+
+
+@op(
+    "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+    node="SqueezeBackward1",
+    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
+)
+def squeeze_dim(layout, dim):
+    return squeezed(layout, (layout.wrap_dim(dim),))
+
+
+@op(
+    "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+    node="SqueezeBackward2",
+    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
+)
+def squeeze_dims(layout, dim):
+    return squeezed(layout, [layout.wrap_dim(d) for d in dim])
+
+
+@op(
+    "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
+    self=lambda grads, self_sym_sizes, split_size, dim: joined(grads, self_sym_sizes, dim, [split_size]),
+)
+def split(layout, split_size, dim):
+    dim = layout.wrap_dim(dim)
+    size = layout.shape[dim]
+    if split_size < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
+    if split_size == 0 and size:
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
+    count = max(-(-size // split_size), 1) if split_size else 1
+    return pieces(layout, [min(split_size, size - i * split_size) for i in range(count)], dim)
+
+
+@op(
+    "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+    self=lambda grads, self_sym_sizes, split_sizes, dim: joined(grads, self_sym_sizes, dim, split_sizes),
+)
+def split_with_sizes(layout, split_sizes, dim):
+    dim = layout.wrap_dim(dim)
+    if sum(split_sizes) != layout.shape[dim]:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {layout.shape[dim]} (input tensor's size at "
+            f"dimension {dim}), but got split_sizes={list(split_sizes)}"
+        )
+    return pieces(layout, split_sizes, dim)
+
+
+def pieces(layout, sizes, dim):
+    """Layouts of consecutive parts of a dimension."""
+    found, start = [], 0
+    for size in sizes:
+        shape = layout.shape[:dim] + (size,) + layout.shape[dim + 1 :]
+        found.append(Layout(shape, layout.strides, layout.offset + start * layout.strides[dim]))
+        start += size
+    return found
+
+
+def joined(grads, sizes, dim, split_sizes):
+    """The gradients of parts put together; zeros where there is none."""
+    dim = wrap_dim(dim, len(sizes))
+    given = next(grad for grad in grads if grad is not None)
+    if len(split_sizes) == 1 != len(grads) or len(split_sizes) != len(grads):
+        step, size = split_sizes[0], sizes[dim]
+        split_sizes = [min(step, size - i * step) for i in range(len(grads))]
+    parts = []
+    for grad, size in zip(grads, split_sizes):
+        if grad is None:
+            grad = given.new_zeros(tuple(sizes[:dim]) + (size,) + tuple(sizes[dim + 1 :]))
+        parts.append(grad)
+    return calls.cat(parts, dim)
+
+
+@op(
+    "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
+    self=lambda grads, dim: stacked(grads, dim),
+)
+def unbind(layout, dim):
+    dim = layout.wrap_dim(dim)
+    if not layout.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return [select.kernel(layout, dim, i) for i in range(layout.shape[dim])]
+
+
+def stacked(grads, dim):
+    """The gradients of slices put together; zeros where there is none."""
+    given = next(grad for grad in grads if grad is not None)
+    return calls.stack([given.new_zeros(given.shape) if g is None else g for g in grads], dim)
+
+
+@op(
+    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+    self=lambda grad, self_sym_sizes, offset, dim1, dim2: calls.diagonal_backward(
+        grad, self_sym_sizes, offset, dim1, dim2
+    ),
+)
+def diagonal(layout, offset, dim1, dim2):
+    first, second = layout.wrap_dim(dim1), layout.wrap_dim(dim2)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    rows, columns = layout.shape[first], layout.shape[second]
+    length = min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns)
+    length = max(length, 0)
+    start = layout.offset
+    if length:
+        start += offset * layout.strides[second] if offset >= 0 else -offset * layout.strides[first]
+    keep = [i for i in range(layout.ndim) if i not in (first, second)]
+    rest = layout.permuted(keep)
+    stride = layout.strides[first] + layout.strides[second]
+    return Layout(rest.shape + (length,), rest.strides + (stride,), start)
+
+
+@op(
+    "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
+    self=lambda grad, self_sym_sizes, dimension, size, step: calls.unfold_backward(
+        grad, self_sym_sizes, dimension, size, step
+    ),
+)
+def unfold(layout, dimension, size, step):
+    if not layout.ndim:
+        return Layout((1,), (1,), layout.offset)
+    dim = layout.wrap_dim(dimension)
+    if size > layout.shape[dim]:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {dim} is {layout.shape[dim]} but size is {size}"
+        )
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    count = (layout.shape[dim] - size) // step + 1
+    shape = layout.shape[:dim] + (count,) + layout.shape[dim + 1 :] + (size,)
+    strides = layout.strides[:dim] + (layout.strides[dim] * step,) + layout.strides[dim + 1 :]
+    return Layout(shape, strides + (layout.strides[dim],), layout.offset)
+
+
+# What second-order graphs need -----------------------------------------------------------------------------------------
+
+
+@op(
+    "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
+    grad_output=lambda grad, dim, index: grad.select(dim, index),
+    node="SelectBackwardBackward0",
+)
+def select_backward(grad_output, input_sizes, dim, index):
+    result = np.zeros(input_sizes, grad_output.dtype)
+    result[(slice(None),) * wrap_dim(dim, len(input_sizes)) + (index,)] = grad_output
+    return result
+
+
+@op(
+    "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor",
+    grad_output=lambda grad, dim, start, end, step: calls.slice(grad, dim, start, end, step),
+    node="SliceBackwardBackward0",
+)
+def slice_backward(grad_output, input_sizes, dim, start, end, step):
+    result = np.zeros(input_sizes, grad_output.dtype)
+    result[(slice(None),) * wrap_dim(dim, len(input_sizes)) + (slice(start, end, step),)] = grad_output
+    return result
+
+
+@op(
+    "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
+    grad_output=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
+    node="DiagonalBackwardBackward0",
+)
+def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
+    result = np.zeros(input_sizes, grad_output.dtype)
+    window_in(result, diagonal, offset, dim1, dim2)[...] = grad_output
+    return result
+
+
+def window_in(array, view_op, *arguments):
+    """The window that a view op shows of a contiguous array."""
+    layout = view_op.kernel(Layout(array.shape, contiguous_strides(array.shape), 0), *arguments)
+    return window(array, array.dtype, layout)
+
+
+@op(
+    "unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
+    grad_in=lambda grad, dim, size, step: grad.unfold(dim, size, step),
+    node="UnfoldBackwardBackward0",
+)
+def unfold_backward(grad_in, input_sizes, dim, size, step):
+    result = np.zeros(input_sizes, grad_in.dtype)
+    shown = window_in(result, unfold, dim, size, step)
+    axis = wrap_dim(dim, len(input_sizes))
+    for i in range(shown.shape[axis] if input_sizes else 0):
+        place = (slice(None),) * axis + (i,)
+        shown[place] += grad_in[place]
+    return result if input_sizes else grad_in.reshape(())
+
+
+# Compositions -------------------------------------------------------------------------------------------------------
+
+
+@composite("reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
+def reshape(self, shape):
+    from refgrad.types import contiguous_format
+
+    array = self._array
+    target = infer_size(shape, array.size)
+    own = tuple(stride // array.itemsize for stride in array.strides)
+    if view_strides(array.shape, own, target) is not None:
+        return calls.view(self, target)
+    return calls._unsafe_view(self.clone(memory_format=contiguous_format), target)
+
+
+
+
+@composite("flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
+def flatten(self, start_dim=0, end_dim=-1):
+    shape = self._array.shape
+    first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return self.reshape((1,))
+    if first == last:
+        return self
+    return self.reshape((*shape[:first], -1, *shape[last + 1 :]) if 0 not in shape else merged(shape, first, last))
+
+
+def merged(shape, first, last):
+    """A shape with some dimensions multiplied together."""
+    size = 1
+    for n in shape[first : last + 1]:
+        size *= n
+    return (*shape[:first], size, *shape[last + 1 :])
+
+
+@composite("narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")
+def narrow(self, dim, start, length):
+    if not self._array.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    size = self._array.shape[wrap_dim(dim, self._array.ndim)]
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+    start += size if start < 0 else 0
+    if start > size - length:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return calls.slice(self, dim, start, start + length)
+
+
+@composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+def view_as(self, other):
+    return calls.view(self, other._array.shape)
+
+
+@composite("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+def expand_as(self, other):
+    return calls.expand(self, other._array.shape)
+
+
+@composite("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
+def chunk(self, chunks, dim=0):
+    if not self._array.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = self._array.shape[wrap_dim(dim, self._array.ndim)]
+    step = -(-size // chunks)
+    if step == 0 and size == 0:
+        return calls.split_with_sizes(self, (0,) * chunks, dim)
+    return calls.split(self, step, dim)

@@ -1,0 +1,82 @@
+"""Memory and version counters.
+
+*Version counter*: a one-item list, the cheapest mutable cell that Python has; tensors that share it see each other's
+writes. A tensor that was never written and shares with nobody has None instead, which counts as zero. *Storage*: the memory that windows are cut from; here the NumPy array that owns it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from refgrad import errors
+from refgrad.layout import root_of
+
+
+class InferenceVersion(list):
+    """The version counter of an inference tensor: there is none, and reading it to save the tensor is refused."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index):
+        raise RuntimeError(errors.INFERENCE_SAVE)
+
+    def __setitem__(self, index, value):
+        raise RuntimeError(errors.INFERENCE_WRITE)
+
+
+INFERENCE = InferenceVersion()
+
+
+def version_of(tensor: Any) -> int:
+    """The number of writes to a tensor's memory."""
+    cell = tensor._version_cell
+    return 0 if cell is None else cell[0]
+
+
+def version_cell(tensor: Any) -> list:
+    """A tensor's counter, to be shared."""
+    cell = tensor._version_cell
+    if cell is None:
+        cell = tensor._version_cell = [0]
+    return cell
+
+
+def count_write(tensor: Any) -> None:
+    """Count one write to a tensor's memory."""
+    version_cell(tensor)[0] += 1
+
+
+class UntypedStorage:
+    """The memory behind a tensor, in bytes."""
+
+    __slots__ = ("_owner",)
+
+    def __init__(self, array: np.ndarray):
+        self._owner = root_of(array)
+
+    def data_ptr(self) -> int:
+        """The address of the first byte, 0 when there is none."""
+        return self._owner.__array_interface__["data"][0] if self._owner.nbytes else 0
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return self._owner.nbytes
+
+    def __len__(self) -> int:
+        return self._owner.nbytes
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, UntypedStorage) and self._owner is other._owner
+
+    def __hash__(self) -> int:
+        return id(self._owner)
+
+
+def data_ptr(array: np.ndarray) -> int:
+    """The address of a window's first element; 0 for an empty one."""
+    return array.__array_interface__["data"][0] if array.size else 0
+
+
+def storage_key(array: np.ndarray) -> int:
+    """A number that two windows share exactly when they show the same memory."""
+    return id(root_of(array))

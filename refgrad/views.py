@@ -1,0 +1,240 @@
+"""Views: who shares whose memory and history, what may be written, and how a write reaches the base.
+
+*Creation kind*: how a view was made; every kind but DEFAULT forbids writes that autograd would have to follow.
+*Stale*: a view whose base, or another view of it, was written since its node was made.
+"""
+
+from typing import Any, Callable
+
+import numpy as np
+
+from refgrad import errors, modes
+from refgrad.graph import (
+    FREED,
+    PENDING,
+    Node,
+    short_name,
+    split_edge,
+    start,
+)
+from refgrad.layout import layout_of, strides_of
+from refgrad.storage import INFERENCE, version_cell
+from refgrad.tensor import REFRESH, AutogradMeta, Tensor, edge_of, set_edge
+
+DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = "default", "no_grad", "multi", "function", "inference"
+
+_CLARIFY = (
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    "the view and the inplace either both inside the {mode} block (if you don't want the inplace to be tracked) or "
+    "both outside (if you want the inplace to be tracked)."
+)
+_ADVICE = {
+    NO_GRAD: _CLARIFY.format(mode="no_grad"),
+    INFERENCE_MODE: _CLARIFY.format(mode="inference_mode"),
+    MULTI_OUTPUT: (
+        " This view is the output of a function that returns multiple views. Such functions do not allow the output "
+        "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+    ),
+    CUSTOM_FUNCTION: (
+        " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+        "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
+        "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+        "Function."
+    ),
+}
+
+
+def make_view(source: Tensor, array: np.ndarray, multiple: bool = False, replay: Callable | None = None) -> Tensor:
+    """A view of `source` (or of its base) that shows `array`; its place in the graph is still to be set.
+
+    `replay` makes this view from `source` anew, for views that no strides can express.
+    """
+    view = object.__new__(Tensor)
+    view._array = array
+    view._version_cell = version_cell(source)
+    if source._version_cell is INFERENCE:
+        view._edge = None
+        view._meta = None
+        return view
+    view._edge = PENDING
+    meta = view._meta = AutogradMeta()
+    meta.creation = creation_kind(multiple)
+    meta.seen_version = view._version_cell[0]
+    above = source._meta
+    if above is None or above.base is None:
+        meta.base = source
+        meta.replay = replay
+    else:
+        meta.base = above.base
+        if meta.creation == DEFAULT:
+            meta.creation = above.creation
+        meta.replay = chained(above.replay, replay, source)
+    return view
+
+
+def creation_kind(multiple: bool) -> str:
+    """The kind of a view made now."""
+    if modes.GRAD_OFF or modes.RARE:
+        if modes.inference_enabled():
+            return INFERENCE_MODE
+        if not modes.state.grad:
+            return NO_GRAD
+    return MULTI_OUTPUT if multiple else DEFAULT
+
+
+def chained(first: Callable | None, second: Callable | None, source: Tensor) -> Callable | None:
+    """Replay of a view of a view: strided steps merge into one as_strided, other steps are repeated."""
+    if second is None:
+        return first
+    if first is None:
+        layout = layout_of(source._array)
+        return lambda base: second(base.as_strided(*layout))
+    return lambda base: second(first(base))
+
+
+def refresh(view: Tensor) -> Any:
+    """The view's own edge, made anew on top of the base's history when the view is stale.
+
+    Raises:
+        RuntimeError: the view is stale and of a kind that forbids it.
+    """
+    meta = view._meta
+    if meta.edge is None and not meta.base.requires_grad:
+        return None
+    version = view._version_cell[0]
+    if meta.seen_version != version:
+        check_kind(meta, "its base or another view of its base has been")
+        grad = modes.state.grad
+        modes.set_grad(True)
+        try:
+            node = replayed(meta, view)
+        finally:
+            modes.set_grad(grad)
+        set_edge(view, node)
+        meta.seen_version = version
+    return meta.edge
+
+
+def replayed(meta: AutogradMeta, view: Tensor) -> Node:
+    """The node of the view when it is taken from its base again."""
+    if meta.replay is None:
+        layout = layout_of(view._array)
+        return meta.base.as_strided(*layout).grad_fn
+    fresh = meta.replay(meta.base)
+    if strides_of(fresh._array) != strides_of(view._array) or fresh._array.shape != view._array.shape:
+        fresh = fresh.as_strided(*layout_of(view._array))
+    return fresh.grad_fn
+
+
+REFRESH.append(refresh)
+
+
+def check_kind(meta: AutogradMeta, modified: str) -> None:
+    """Refuse what a view's creation kind forbids.
+
+    Raises:
+        RuntimeError: the kind is not DEFAULT.
+    """
+    kind = meta.creation
+    if kind == DEFAULT:
+        return
+    node, number = (None, 0) if meta.edge is None else split_edge(meta.edge)
+    if node is None or kind in (NO_GRAD, INFERENCE_MODE):
+        made = f"Output {number} of {short_name(node)} is a view of a view which was" if node else "A view was"
+        where = "inference mode" if kind == INFERENCE_MODE else "no_grad mode"
+        against = "in normal mode" if kind == INFERENCE_MODE else "with grad mode enabled"
+        text = f"{made} created in {where} and {modified} modified inplace {against}."
+    else:
+        text = f"Output {number} of {short_name(node)} is a view and {modified} modified inplace."
+    raise RuntimeError(text + _ADVICE[kind])
+
+
+def check_inplace(tensor: Tensor) -> None:
+    """Refuse an in-place write that autograd has to follow and cannot.
+
+    Raises:
+        RuntimeError: the tensor is a leaf that requires grad, a view of one, or a view of a forbidden kind.
+    """
+    meta = tensor._meta
+    if meta is not None and meta.base is not None:
+        check_kind(meta, "is being")
+        if tensor.requires_grad and meta.base.is_leaf:
+            raise RuntimeError(errors.VIEW_OF_LEAF_INPLACE)
+    if tensor.requires_grad and tensor.is_leaf:
+        raise RuntimeError(errors.LEAF_INPLACE)
+
+
+def rebase_history(tensor: Tensor, node: Node) -> None:
+    """Let `node` be what made the tensor's new value; for a view, the base's history takes the write in."""
+    meta = tensor._meta
+    if meta is None or meta.base is None:
+        set_edge(tensor, node)
+        return
+    base = meta.base
+    copy_slices = CopySlices.of(base, tensor, node)
+    set_edge(base, copy_slices)
+    refresh(tensor)
+
+
+class CopySlices(Node):
+    """A write into a view, seen from the base: routes part of the base's gradient through the written op's node."""
+
+    __slots__ = ("base_layout", "view_layout", "replay", "function")
+
+    @classmethod
+    def of(cls, base: Tensor, view: Tensor, node: Node) -> "CopySlices":
+        """Take the place of `base`'s node; the first edge goes to the old one, the others are those of `node`."""
+        new = object.__new__(cls)
+        edges = (edge_of(base), *node.edges[1:])
+        start(new, edges, (base._array.shape, base._array.dtype))
+        new.base_layout = layout_of(base._array)
+        new.view_layout = layout_of(view._array)
+        new.replay = view._meta.replay
+        new.function = node
+        return new
+
+    def apply(self, grads: list, create_graph: bool, needed: object) -> tuple | list:
+        """Give the written part to the op's node and put what it returns in its place."""
+        if self.function is FREED:
+            raise RuntimeError(errors.FREED)
+        grad = grads[0]
+        if grad is None:
+            return (None,) * len(self.edges)
+        shape, strides, offset = self.base_layout
+        result = grad.new_empty_strided(shape, strides)
+        result.copy_(grad)
+        if self.replay is not None:
+            part = self.replay(result)
+        else:
+            view_shape, view_strides, view_offset = self.view_layout
+            part = result.as_strided(view_shape, view_strides, view_offset - offset)
+        inner = CALL_FUNCTION[0](self.function, [part.clone()], create_graph, None)
+        outputs: list = [None] * len(self.edges)
+        for i, gradient in enumerate(inner):
+            node = self.edges[i] and split_edge(self.edges[i])[0]
+            if node is None or needed is not None and node not in needed:
+                continue
+            if i == 0:
+                if gradient is None:
+                    part.zero_()
+                else:
+                    part.copy_(gradient)
+                outputs[0] = result
+            else:
+                outputs[i] = gradient
+        return outputs
+
+    def release(self) -> None:
+        """Let go of the op's node."""
+        if self.function is not FREED:
+            self.function.release()
+        self.function = FREED
+
+    def name(self) -> str:
+        """The name that PyTorch shows."""
+        return "torch::autograd::CopySlices"
+
+
+CopySlices.__module__ = "builtins"
+CALL_FUNCTION: list[Callable] = []  # engine.py puts the function here that runs a node outside a run
+
