@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import click
@@ -45,11 +45,7 @@ def run(
         programs = cases.load(paths or default_paths())
         entries = known_differences(paths or default_paths())
         ours, engines = engine_named(expected), [engine_named(spec) for spec in specs or ("refgrad",)]
-        recorder = (
-            Recorder(record_file, ours, engines, any(is_strict(ours, e, strict) for e in engines))
-            if record_file
-            else nullcontext()
-        )
+        recorder = recorder_for(record_file, ours, engines, strict)
     except cases.BrokenCases as broken:
         fail(*broken.problems)
     except (ProgramError, EngineError, RecordError) as problem:
@@ -69,6 +65,15 @@ def run(
     for line in tally.lines():
         click.echo(line)
     raise SystemExit(1 if tally.failures or stale else 0)
+
+
+def recorder_for(
+    path: str | None, expected: Engine, engines: Sequence[Engine], strict: bool
+) -> AbstractContextManager[Recorder | None]:
+    """A record if one is wanted."""
+    if path is None:
+        return nullcontext()
+    return Recorder(path, expected, engines, any(is_strict(expected, engine, strict) for engine in engines))
 
 
 def default_paths() -> tuple[str, ...]:

@@ -32,11 +32,12 @@ LOOSEST = (1.3e-6, 1e-5)  # for numbers whose dtype is unknown: Python floats an
 class Scope(Protocol):
     """The live variables, as far as facts need them."""
 
-    storages: dict[int, list[str]]  # where a storage begins: the subjects that were seen to use it
+    memory_of: Callable[[Any], int]  # a number that tensors with one storage have in common, 0 for no memory
+    storages: dict[int, list[str]]  # memory: the subjects that were seen to use it
     objects: dict[int, list[str]]  # id of a tensor: the subjects that were seen to be it
 
-    def sharing(self, pointer: int, subject: str) -> tuple[str, ...]:
-        """The other live subjects (tensors and their grads) whose storage begins at `pointer`."""
+    def sharing(self, memory: int, subject: str) -> tuple[str, ...]:
+        """The other live subjects (tensors and their grads) that use this memory."""
 
     def same(self, tensor: Any, subject: str) -> tuple[str, ...]:
         """The other live subjects that are this very object."""
@@ -199,7 +200,7 @@ def grad_details(tensor: Any, scope: Scope, subject: str) -> Any:
         (*gradient.stride(),),
         gradient._version,
         node_name(gradient.grad_fn),
-        scope.sharing(gradient.untyped_storage().data_ptr(), subject + ".grad"),
+        scope.sharing(scope.memory_of(gradient), subject + ".grad"),
     )
 
 
@@ -214,7 +215,7 @@ def is_view(tensor: Any, scope: Scope, subject: str) -> Any:
 @fact(strict=True)
 def shares(tensor: Any, scope: Scope, subject: str) -> Any:
     """the live variables that share its memory"""
-    return scope.sharing(tensor.untyped_storage().data_ptr(), subject)
+    return scope.sharing(scope.memory_of(tensor), subject)
 
 
 @fact(strict=True)
@@ -322,12 +323,14 @@ LATER_READERS = CHEAP_READERS[15:]  # those that `in_one_breath` does not read i
 UNREAD_DEAR = (NOT_READ,) * len(DEAR)
 assert NAMES[len(CHEAP_READERS) :] == tuple(f.name for f in DEAR), "dear facts stand last"
 POSITION = {name: position for position, name in enumerate(NAMES)}
+GRAD = POSITION["grad"]
+assert POSITION["grad_details"] == GRAD + 1
 
 
 def snapshot(tensor: Any, scope: Scope, subject: str) -> tuple:
     """Every cheap fact of a tensor, in the order of NAMES; the dear ones are marked as not read."""
     try:
-        return (*in_one_breath(tensor, scope, subject), *UNREAD_DEAR)
+        return in_one_breath(tensor, scope, subject)
     except Exception:
         return (*[guarded(read, tensor, scope, subject) for read in CHEAP_READERS], *UNREAD_DEAR)
 
@@ -338,43 +341,44 @@ def in_one_breath(tensor: Any, scope: Scope, subject: str) -> tuple:
     A test holds it to the facts above; facts that it does not know yet are read behind the others.
     """
     is_leaf, retains_grad = tensor.is_leaf, tensor.retains_grad
-    grad = details = None
-    if is_leaf or retains_grad:
-        gradient = tensor.grad
-        if gradient is not None:
-            grad = (
-                DTYPE_NAMES[gradient.dtype],
-                (*gradient.shape,),
-                gradient.tolist(),
-                gradient.requires_grad,
-            )
-            details = grad_details(tensor, scope, subject)
+    gradient = tensor.grad if is_leaf or retains_grad else None
     node = tensor.grad_fn
-    pointer = tensor.untyped_storage().data_ptr()
-    group = scope.storages.get(pointer)
+    memory = scope.memory_of(tensor)
+    group = scope.storages.get(memory)
     is_alone = group is not None and len(group) == 1 and group[0] == subject
-    shares = () if is_alone else scope.sharing(pointer, subject)
+    shares = () if is_alone else scope.sharing(memory, subject)
     group = scope.objects.get(id(tensor))
     is_alone = group is not None and len(group) == 1 and group[0] == subject
-    same_as = () if is_alone else scope.same(tensor, subject)
     return (
         (DTYPE_NAMES[tensor.dtype], (*tensor.shape,), tensor.tolist()),
         tensor.requires_grad,
         is_leaf,
         retains_grad,
-        grad,
-        details,
+        None if gradient is None else grad(tensor, scope, subject),
+        None if gradient is None else grad_details(tensor, scope, subject),
         (True, scope.name_of(tensor._base)) if tensor._is_view() else False,
         shares,
-        same_as,
+        () if is_alone else scope.same(tensor, subject),
         None if node is None else type(node).__name__,
         tensor.output_nr,
         tensor._version,
         (*tensor.stride(),),
         tensor.storage_offset(),
         tensor.is_inference(),
-        *[read(tensor, scope, subject) for read in LATER_READERS],
-    )
+    ) + (later_facts(tensor, scope, subject) if LATER_READERS else UNREAD_DEAR)
+
+
+def later_facts(tensor: Any, scope: Scope, subject: str) -> tuple:
+    return (*[read(tensor, scope, subject) for read in LATER_READERS], *UNREAD_DEAR)
+
+
+def with_fresh_grad(record: tuple, tensor: Any, scope: Scope, subject: str) -> tuple:
+    """A record of a tensor of which nothing but its grad can have changed."""
+    try:
+        fresh = grad(tensor, scope, subject), grad_details(tensor, scope, subject)
+    except Exception:
+        return snapshot(tensor, scope, subject)
+    return record[:GRAD] + fresh + record[GRAD + 2 :]
 
 
 def full_snapshot(tensor: Any, scope: Scope, subject: str, with_saved: bool = True) -> tuple:

@@ -40,7 +40,7 @@ BACKWARD_CALLS = words(
 # Calls that change tensors nobody mentions: optimizers, custom Functions, all that may call back.
 REACHING_CALLS = BACKWARD_CALLS | words("step zero_grad apply forward checkpoint run join start")
 # Calls that change nothing in memory but something that is observed about the tensor they are called on.
-METADATA_CALLS = words("retain_grad register_hook register_post_accumulate_grad_hook remove append")
+METADATA_CALLS = words("retain_grad append")
 PURE_NAMES = words(
     "print float int bool complex len str repr type tuple list dict set sorted isinstance hasattr getattr"
     " range zip id enumerate sum abs max min round any all"
@@ -324,6 +324,15 @@ class Program:
         if self.path is None:
             return tuple(compiled(statement.text) for statement in self.statements)
         return tuple(Compiled(s.text, f"{self.id}.py", s.line) for s in self.statements)
+
+    def mentions(self, *words: str) -> bool:
+        """Whether any of these words stands in a statement."""
+        return any(word in statement.text for statement in self.statements for word in words)
+
+    @cached_property
+    def draws_from_python(self) -> bool:
+        """Whether the program imports Python's or NumPy's random numbers: each run seeds them."""
+        return any(s.is_build and ("random" in s.text or "numpy" in s.text) for s in self.steps)
 
     @cached_property
     def phases(self) -> tuple[str, ...]:

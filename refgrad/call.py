@@ -1,11 +1,13 @@
 """What every op call needs, whatever the op: promotion, wrapping, the checks of a write, and the rare modes.
 
-The functions that users call are generated (see recipe.py); they run straight through the common case and come here for
-the rest. *Number*: a Python number as operand, a "wrapped number" in PyTorch's words.
+The functions that users call are generated (see recipe.py); they run straight through the common case and
+come here for the rest. *Number*: a Python number as operand, a "wrapped number" in PyTorch's words.
 """
 
+import os
 import threading
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,31 +25,40 @@ from refgrad.graph import (
     version_error,
 )
 from refgrad.layout import Layout, broadcast_shapes, expands_to, overlaps_itself, root_of, window
+from refgrad.lazy import plain
 from refgrad.storage import INFERENCE, count_write, version_of
 from refgrad.tensor import Tensor, wrap
 
+PACKAGE = os.path.dirname(__file__)
 NUMBERS = (int, float, complex, np.generic)
 
 
 class WrappedInt(int):
-    """A number inside a formula, which may ask it for its conjugate."""
+    """A number inside a formula that users wrote as operand: not one of the formula's own."""
 
-    conj = int.conjugate
+    def conj(self) -> "WrappedInt":
+        """The number itself."""
+        return self
 
 
 class WrappedFloat(float):
-    """A number inside a formula, which may ask it for its conjugate."""
+    """A number inside a formula that users wrote as operand: not one of the formula's own."""
 
-    conj = float.conjugate
+    def conj(self) -> "WrappedFloat":
+        """The number itself."""
+        return self
 
 
 class WrappedComplex(complex):
-    """A number inside a formula, which may ask it for its conjugate."""
+    """A number inside a formula that users wrote as operand: not one of the formula's own."""
 
-    conj = complex.conjugate
+    def conj(self) -> "WrappedComplex":
+        """Its conjugate."""
+        return WrappedComplex(self.conjugate())
 
 
 WRAPPED = {bool: WrappedInt, int: WrappedInt, float: WrappedFloat, complex: WrappedComplex}
+WRAPPED |= {kind: kind for kind in (WrappedInt, WrappedFloat, WrappedComplex)}
 
 
 def number_of(value: Any) -> Any:
@@ -55,7 +66,8 @@ def number_of(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-# Promotion ----------------------------------------------------------------------------------------------------------
+# Promotion
+# ----------------------------------------------------------------------------------------------------------
 
 
 def result_type(operands: Sequence[Any]) -> dtypes.DType:
@@ -70,9 +82,11 @@ def result_type(operands: Sequence[Any]) -> dtypes.DType:
 
 
 def promoted(word: str, *operands: Any) -> list:
-    """The operands as arrays (numbers as 0-dim arrays) of the type that an op with this promotion word computes in.
+    """The operands as arrays (numbers as 0-dim arrays) of the type that an op with this promotion word
+    computes in.
 
-    `arithmetic`: the common type. `float`: the same, integers become the default floating type. `same`: no promotion.
+    `arithmetic`: the common type. `float`: the same, integers become the default floating type. `same`: no
+        promotion.
     """
     if word == "same":
         return [operand._array if isinstance(operand, Tensor) else operand for operand in operands]
@@ -83,7 +97,7 @@ def promoted(word: str, *operands: Any) -> list:
     arrays = []
     for operand in operands:
         if isinstance(operand, Tensor):
-            array = operand._array
+            array = plain(operand._array)
             arrays.append(array if array.dtype is target else array.astype(target))
         else:
             arrays.append(np.asarray(number_of(operand)).astype(target))
@@ -91,7 +105,9 @@ def promoted(word: str, *operands: Any) -> list:
 
 
 def broadcast_failure(error: ValueError, *operands: Any) -> Exception:
-    """PyTorch's refusal for operands whose shapes do not broadcast; the given error when that is not the reason."""
+    """PyTorch's refusal for operands whose shapes do not broadcast; the given error when that is not the
+    reason.
+    """
     shapes = [operand._array.shape for operand in operands if isinstance(operand, Tensor)]
     try:
         for other in shapes[1:]:
@@ -101,10 +117,11 @@ def broadcast_failure(error: ValueError, *operands: Any) -> Exception:
     return error
 
 
-# Saved tensors ------------------------------------------------------------------------------------------------------
+# Saved tensors
+# ------------------------------------------------------------------------------------------------------
 
 
-def unpack(node: Any, name: str) -> Any:
+def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
     """A saved tensor for use in a formula: checked, and made into a tensor when it is a saved result.
 
     Raises:
@@ -121,7 +138,7 @@ def unpack(node: Any, name: str) -> Any:
         return unpack_list(node, name, value)
     saved = getattr(node, "v_" + name)
     if isinstance(value, Tensor):
-        position = node.EDGES.get(name)
+        position = node.EDGES.get(name) if for_formula else None
         return check_saved(value, saved, None if position is None else node.edges[position])
     cell = getattr(node, "c_" + name)
     number = node.RESULTS[name]
@@ -138,7 +155,9 @@ def unpack(node: Any, name: str) -> Any:
 def unpack_list(node: Any, name: str, tensors: tuple) -> list:
     """A saved list of tensors, each checked."""
     versions = getattr(node, "v_" + name)
-    return [None if tensor is None else check_saved(tensor, version) for tensor, version in zip(tensors, versions)]
+    return [
+        None if tensor is None else check_saved(tensor, version) for tensor, version in zip(tensors, versions)
+    ]
 
 
 def check_saved(tensor: Tensor, saved: int, edge: Any = None) -> Tensor:
@@ -149,7 +168,8 @@ def check_saved(tensor: Tensor, saved: int, edge: Any = None) -> Tensor:
     node = None if edge is None else split_edge(edge)[0]
     if node is not None and type(node) is not AccumulateGrad and tensor.grad_fn is None:
         raise RuntimeError(
-            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, "
+            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
+            "supported, "
             "please use out-of-place `.detach()` instead"
         )
     return tensor
@@ -163,7 +183,7 @@ def type_text(dtype: dtypes.DType) -> str:
 
 def show_saved(node: Any, name: str) -> Any:
     """A saved tensor as users see it: a number comes out as a 0-dim tensor."""
-    value = unpack(node, name)
+    value = unpack(node, name, for_formula=False)
     if value is None or isinstance(value, Tensor):
         return value
     if isinstance(value, list):
@@ -176,7 +196,8 @@ def show_saved(node: Any, name: str) -> Any:
 SHOW_SAVED.append(show_saved)
 
 
-# Rare modes ---------------------------------------------------------------------------------------------------------
+# Rare modes
+# ---------------------------------------------------------------------------------------------------------
 
 
 def rare_result(node: Any, *results: Tensor) -> None:
@@ -206,26 +227,28 @@ def rare_node(node: Any) -> None:
 
 
 def remember_forward(node: Any) -> None:
-    """Anomaly mode: note where in the forward the node was made, and for which running node."""
+    """Anomaly mode: note where in the user's program the node was made, and for which running node."""
     import traceback
 
+    frames = traceback.extract_stack()
+    while frames and (frames[-1].filename.startswith((PACKAGE, "<refgrad"))):
+        frames.pop()
     metadata = node_hooks(node).metadata
-    metadata["traceback_"] = traceback.format_stack()[:-2]
+    metadata["traceback_"] = traceback.format_list(frames)
     if modes.state.node is not None:
         metadata["parent_"] = modes.state.node
 
 
-# Writes -------------------------------------------------------------------------------------------------------------
+# Writes -----------------------------------------------------------------------------------------------------
+# --------
 
 
 def check_write(target: Tensor, sources: Sequence[Any] = (), shared: bool = False) -> None:
-    """Refuse a write that memory or inference mode forbids; `shared` allows elements that share memory.
+    """Refuse a write that memory forbids; `shared` allows elements that share memory.
 
     Raises:
         RuntimeError: with PyTorch's text.
     """
-    if target._version_cell is INFERENCE and not modes.inference_enabled():
-        raise RuntimeError(errors.INFERENCE_WRITE)
     array = target._array
     if not shared and overlaps_itself(array.shape, array.strides):
         raise RuntimeError(errors.SELF_OVERLAP)
@@ -254,7 +277,8 @@ def write(target: Tensor, result: np.ndarray, cast_any: bool = False) -> None:
     if result.shape != array.shape:
         if not expands_to(result.shape, array.shape):
             raise RuntimeError(
-                f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(result.shape)}"
+                f"output with shape {list(array.shape)} doesn't match the broadcast shape "
+                f"{list(result.shape)}"
             )
     if result.dtype is not array.dtype and not cast_any:
         check_cast(dtypes.OF_NUMPY[result.dtype], target.dtype)
@@ -281,6 +305,19 @@ def refused(op_name: str, edges: tuple, *outputs: tuple) -> NotImplementedNode:
     return node
 
 
+def refuse_gradient(tensor: Tensor, argument: str, function_name: str) -> None:
+    """Refuse an argument that requires grad and has no derivative.
+
+    Raises:
+        RuntimeError: grad mode is on and it requires grad.
+    """
+    if tensor.requires_grad and modes.grad_enabled():
+        raise RuntimeError(
+            f"The function '{function_name}' is not differentiable with respect to argument '{argument}'. "
+            "This input cannot have requires_grad True."
+        )
+
+
 def check_target(target: Tensor, sources: Sequence[Any]) -> None:
     """Refuse operands that an in-place call would have to broadcast its target to.
 
@@ -298,11 +335,37 @@ def check_target(target: Tensor, sources: Sequence[Any]) -> None:
 
 
 def operand(value: Any) -> tuple:
-    """What a pointwise kernel computes with, and the edge: of a number, the number itself and None."""
-    return (value._array, value._edge) if isinstance(value, Tensor) else (number_of(value), None)
+    """What a pointwise kernel computes with, and the edge: of a number, the number itself and None.
+
+    For what is neither tensor nor number it is NotImplemented, so that operators leave it to Python.
+    """
+    if isinstance(value, Tensor):
+        return value._array, value._edge
+    if isinstance(value, NUMBERS):
+        return number_of(value), None
+    return NotImplemented, None
 
 
-# Views --------------------------------------------------------------------------------------------------------------
+def in_formula() -> bool:
+    """Whether this thread runs a gradient formula whose own steps are recorded."""
+    # Note [Numbers in formulas]
+    # Where a Python program meets a tensor with a number, PyTorch makes a tensor of the number: MulBackward0. Its own
+    # formulas are C++, where that is an overload of its own: MulBackward1. Both show in graphs of second order.
+    return bool(modes.FORMULA) and threading.get_ident() in modes.FORMULA
+
+
+def enter_formula() -> None:
+    """Begin to run a gradient formula whose own steps are recorded."""
+    modes.FORMULA.add(threading.get_ident())
+
+
+def leave_formula() -> None:
+    """End what `enter_formula` began."""
+    modes.FORMULA.discard(threading.get_ident())
+
+
+# Views ------------------------------------------------------------------------------------------------------
+# --------
 
 
 def flat_memory(array: np.ndarray) -> np.ndarray:
@@ -318,13 +381,13 @@ def flat_memory(array: np.ndarray) -> np.ndarray:
 
 def window_of(array: np.ndarray, layout: Layout) -> np.ndarray:
     """The window that shows `layout` in the memory of `array`."""
-    return window(flat_memory(array), array.dtype, layout)
+    found = window(flat_memory(array), array.dtype, layout)
+    return found if array.__class__ is np.ndarray else found.view(array.__class__)
 
 
 def windows(array: np.ndarray, layouts: Sequence[Layout]) -> list[np.ndarray]:
     """The windows that show several layouts in the memory of `array`."""
-    memory = flat_memory(array)
-    return [window(memory, array.dtype, layout) for layout in layouts]
+    return [window_of(array, layout) for layout in layouts]
 
 
 def place_view(view: Tensor, edge: Any) -> None:
@@ -335,7 +398,8 @@ def place_view(view: Tensor, edge: Any) -> None:
         view._meta.edge = edge
 
 
-# Generated code -----------------------------------------------------------------------------------------------------
+# Generated code
+# -----------------------------------------------------------------------------------------------------
 
 
 def takes_part(edge: Any, needed: dict) -> bool:

@@ -1,7 +1,8 @@
 """Element types: their names, NumPy counterparts, and PyTorch's promotion.
 
-*Category* orders types by kind: bool < integer < floating < complex. *Wrapped number*: a Python number that takes
-part in an op; it has the lowest priority in promotion. *Scalar type name*: the name C++ messages use (`Long`).
+*Category* orders types by kind: bool < integer < floating < complex. *Wrapped number*: a Python number that
+takes part in an op; it has the lowest priority in promotion. *Scalar type name*: the name C++ messages use
+(`Long`).
 """
 
 import numpy as np
@@ -116,19 +117,20 @@ def promote(first: DType, second: DType) -> DType:
     """The type that both operands of the same priority convert to (`torch.promote_types`)."""
     if first is second:
         return first
-    if first.category == second.category or COMPLEX in (first.category, second.category):
-        if FLOATING in (first.category, second.category):
-            return complex128 if float64 in (first, second) or complex128 in (first, second) else complex64
-        if first.category == second.category:
-            return OF_NUMPY[np.promote_types(first.numpy, second.numpy)]
-    return first if first.category > second.category else second
+    if first.category < second.category:
+        first, second = second, first
+    if first.category == COMPLEX:
+        wide = float64 in (first, second) or complex128 in (first, second)
+        return complex128 if wide else complex64
+    return OF_NUMPY[np.promote_types(first.numpy, second.numpy)] if first.category == second.category else first
 
 
 def result_of(dimensioned: list[DType], zero_dim: list[DType], numbers: list[object]) -> DType:
     """The result type of an op on these operands.
 
-    Tensors with dimensions outrank 0-dim tensors, which outrank numbers; a lower rank counts only where its category
-    is higher than what stands above it. Source: "Tensor Attributes", section on type promotion, in PyTorch's docs.
+    Tensors with dimensions outrank 0-dim tensors, which outrank numbers; a lower rank counts only where its
+    category is higher than what stands above it. Source: "Tensor Attributes", section on type promotion, in
+    PyTorch's docs.
     """
     result = None
     for group in (dimensioned, zero_dim, [of_number(number) for number in numbers]):

@@ -1,20 +1,24 @@
 """The backward engine: what runs when, how gradients meet, and where they end.
 
-*Ready*: a node all of whose expected gradients have arrived. *Needed*: in a run that asks for certain inputs, the nodes
-on a path to them. *Capture*: a gradient that `autograd.grad` takes out of the run at a node.
-Source of the order: "Autograd mechanics" in PyTorch's docs and the notes in its engine header.
+*Ready*: a node all of whose expected gradients have arrived. *Needed*: in a run that asks for certain inputs,
+the nodes on a path to them. *Capture*: a gradient that `autograd.grad` takes out of the run at a node. Source
+of the order: "Autograd mechanics" in PyTorch's docs and the notes in its engine header.
 """
 
 import sys
-from typing import Any, Sequence
+import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes, errors, modes
+from refgrad import modes
+from refgrad.gradients import checked, fitted, fitted_array, fitted_later, validated
 from refgrad.graph import CALL_NODE, AccumulateGrad, GraphRoot, Node, split_edge, start
-from refgrad.layout import expands_to, is_dense, layout_of, strides_of
+from refgrad.hooks import post_hooks, pre_hooks, tensor_hooks
+from refgrad.layout import is_dense, layout_of, overlaps_itself, strides_of
 from refgrad.storage import count_write, version_cell
-from refgrad.tensor import SAME_DTYPE, Tensor, alias, meta_of, wrap
+from refgrad.tensor import SAME_DTYPE, Tensor, alias
 from refgrad.views import CALL_FUNCTION
 
 new = object.__new__
@@ -23,15 +27,33 @@ references = sys.getrefcount
 task_ids = iter(range(2**62))
 
 
+NO_FORWARD = (
+    "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass for "
+    "more information."
+)
+
+
 class GraphTask:
     """One run: its options and what is under way."""
 
-    __slots__ = ("keep_graph", "create_graph", "needed", "captures", "captured", "callbacks", "id", "dependencies", "root")
+    __slots__ = (
+        "keep_graph",
+        "create_graph",
+        "needed",
+        "captures",
+        "captured",
+        "callbacks",
+        "id",
+        "dependencies",
+        "root",
+    )
 
     def __init__(self, keep_graph: bool, create_graph: bool):
         self.keep_graph = keep_graph
         self.create_graph = create_graph
-        self.needed: dict[Node, bool] | None = None  # nodes that take part; True: they run, False: only captured
+        self.needed: dict[Node, bool] | None = (
+            None  # nodes that take part; True: they run, False: only captured
+        )
         self.captures: dict[Node, list[tuple[int, int]]] = {}  # node -> (output number, index of the input)
         self.captured: list = []
         self.callbacks: list = []
@@ -39,7 +61,9 @@ class GraphTask:
 
 
 class Ready:
-    """The nodes that are ready, highest sequence number first; ties leave in the order of PyTorch's binary heap."""
+    """The nodes that are ready, highest sequence number first; ties leave in the order of PyTorch's binary
+    heap.
+    """
 
     __slots__ = ("heap",)
 
@@ -88,8 +112,8 @@ def execute(
 ) -> list[Tensor | None]:
     """Send `gradients` into the graph at `roots`.
 
-    With `inputs`, only nodes on a path to these edges run; unless `accumulate`, their gradients are returned, None for
-    those that were not reached.
+    With `inputs`, only nodes on a path to these edges run; unless `accumulate`, their gradients are returned,
+    None for those that were not reached.
     """
     task = GraphTask(keep_graph, create_graph)
     gradients = validated(roots, list(gradients), "")
@@ -107,16 +131,19 @@ def execute(
         choose_needed(task, root, inputs, accumulate)
     state = modes.state
     before = state.grad, state.task, state.node
-    modes.set_grad(create_graph)
+    if state.grad is not create_graph:
+        modes.set_grad(create_graph)
     state.task = task
     task.dependencies, task.root = dependencies, root
     try:
-        run(task, root, grads, dependencies)
+        if task.needed is None or root in task.needed:
+            run(task, root, grads, dependencies)
         state.task = before[1]
         for callback in task.callbacks:
             callback()
     finally:
-        modes.set_grad(before[0])
+        if state.grad is not before[0]:
+            modes.set_grad(before[0])
         state.task, state.node = before[1], before[2]
     return task.captured
 
@@ -151,15 +178,17 @@ def choose_needed(task: GraphTask, root: Node, inputs: Sequence[Any], accumulate
         else:
             needed.setdefault(node, False)
             task.captures.setdefault(node, []).append((number, index))
-    order, seen, stack = [], {root}, [root]
+    order, seen, stack = [], {root}, [(root, iter(next_nodes(root)))]
     while stack:  # depth first; a node is appended when all below it were
-        node = stack[-1]
-        below = [n for n in next_nodes(node) if n not in seen]
-        if below:
-            seen.update(below[-1:])
-            stack.append(below[-1])
+        node, below = stack[-1]
+        for each in below:
+            if each not in seen:
+                seen.add(each)
+                stack.append((each, iter(next_nodes(each))))
+                break
         else:
-            order.append(stack.pop())
+            order.append(node)
+            stack.pop()
     for node in order:
         if any(below in needed for below in next_nodes(node)):
             needed[node] = True
@@ -180,47 +209,101 @@ def run(task: GraphTask, root: Node, grads: list, dependencies: dict[Node, int])
     del grads
     needed, keep_graph, create_graph = task.needed, task.keep_graph, task.create_graph
     heap, push = ready.heap, ready.push
-    while heap:
-        node = heap.pop()[1] if len(heap) == 1 else ready.pop()
-        grads = waiting.pop(node)
-        if node.hooks is None and needed is None and type(node) is not AccumulateGrad:
-            results = node.apply(grads, create_graph, None)
-            results = checked(node, results) if modes.RARE else validated(node.edges, results, node)
-        else:
-            results = visit(task, node, grads)
-            if results is None:
-                continue
-        if not keep_graph:
-            node.release()
-        i = -1
-        for target in node.edges:
-            i += 1
-            if target is None:
-                continue
-            number = 0
-            if target.__class__ is tuple:
-                target, number = target
+    try:
+        while heap:
+            node = heap.pop()[1] if len(heap) == 1 else ready.pop()
+            grads = waiting.pop(node)
+            if node.hooks is None and needed is None:
+                if node.__class__ is AccumulateGrad:
+                    meta = node.variable._meta
+                    if meta.backward_hooks is None and meta.post_accumulate_hooks is None:
+                        accumulate_at(node, grads, grads)
+                        continue
+                    results = visit(task, node, grads)
+                else:
+                    results = node.apply(grads, create_graph, None)
+                    if modes.RARE:
+                        results = checked(node, results)
+            else:
+                results = visit(task, node, grads)
+                if results is None:
+                    continue
+            if not keep_graph:
+                node.release()
+            i = -1
+            for target in node.edges:
+                i += 1
+                gradient = results[i]
+                results[i] = None
+                if target.__class__ is tuple:
+                    gradient = None if gradient is None else fitted_later(gradient, target, node, i)
+                    target, number = target
+                else:
+                    number = 0
+                    if gradient.__class__ is ndarray:
+                        if target is not None:
+                            if gradient.shape != target.shape or gradient.dtype is not target.dtype:
+                                gradient = fitted_array(gradient, *target.outputs[0])
+                            array, gradient = gradient, new(Tensor)
+                            gradient._array = array
+                            gradient._version_cell = gradient._edge = gradient._meta = None
+                    elif gradient is not None and target is not None:
+                        array = gradient._array
+                        if array.shape != target.shape or array.dtype is not target.dtype:
+                            gradient = fitted(gradient, target, 0, node, i)
                 if target is None:
                     continue
-            left = dependencies[target] - 1
-            dependencies[target] = left
-            there = waiting.get(target)
-            if there is None:
-                if needed is not None and target not in needed:
-                    continue
-                there = waiting[target] = [None] if target.shape is not None else [None] * len(target.others)
-                there[number] = results[i]
-            elif there[number] is None:
-                there[number] = results[i]
-            elif results[i] is not None:
-                add_gradient(there, number, results[i], create_graph)
-            results[i] = None
-            if left == 0:
-                push(target)
+                left = dependencies[target] - 1
+                dependencies[target] = left
+                there = waiting.get(target)
+                if there is None:
+                    if needed is not None and target not in needed:
+                        continue
+                    there = waiting[target] = (
+                        [None] if target.shape is not None else [None] * len(target.others)
+                    )
+                    there[number] = gradient
+                elif there[number] is None:
+                    there[number] = gradient
+                elif gradient is not None:
+                    add_gradient(there, number, gradient, create_graph)
+                if left == 0:
+                    push(target)
+            gradient = array = None  # who looks at reference counts next must not see these
+    except BaseException:
+        if modes.RARE and modes.state.rare.anomaly:
+            report_anomaly(node)
+        raise
+
+
+def report_anomaly(node: Node) -> None:
+    """Anomaly mode: say which node failed, where the forward made it, and what induced that."""
+    metadata = {} if node.hooks is None else node.hooks.metadata
+    name = node.name()
+    if "traceback_" not in metadata:
+        warnings.warn(NO_FORWARD.format(name), UserWarning, stacklevel=4)
+        return
+    stack = "".join(metadata["traceback_"])
+    text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{stack}"
+    warnings.warn(text, UserWarning, stacklevel=4)
+    while (parent := metadata.get("parent_")) is not None:
+        metadata = {} if parent.hooks is None else parent.hooks.metadata
+        if "traceback_" not in metadata:
+            warnings.warn(NO_FORWARD.format(parent.name()), UserWarning, stacklevel=4)
+            return
+        stack = "".join(metadata.get("traceback_", ()))
+        warnings.warn(
+            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced the "
+            f"previous calculation:\n{stack}",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def visit(task: GraphTask, node: Node, grads: list) -> list | None:
-    """Run one node that has hooks, is a leaf's, or belongs to a run with chosen inputs; None when it does not run."""
+    """Run one node that has hooks, is a leaf's, or belongs to a run with chosen inputs; None when it does not
+    run.
+    """
     state = modes.state
     state.node = node
     if state.grad is not task.create_graph:
@@ -262,7 +345,7 @@ def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) 
         and array.base is None
         and references(array) == 3  # the tensor, `array`, the argument
         and gradient._array.dtype is array.dtype
-        and is_dense(array.shape, array.strides)
+        and (array.flags.forc or is_dense(array.shape, array.strides))
     ):
         np.add(array, gradient._array, out=array)
         count_write(first)
@@ -270,7 +353,8 @@ def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) 
         held[number] = first + gradient
 
 
-# Leaves -------------------------------------------------------------------------------------------------------------
+# Leaves -----------------------------------------------------------------------------------------------------
+# --------
 
 
 def accumulate_at(node: AccumulateGrad, grads: list, own: list | None = None) -> list:
@@ -299,8 +383,8 @@ def accumulate_at(node: AccumulateGrad, grads: list, own: list | None = None) ->
 def accumulate(leaf: Tensor, gradient: Tensor, own_references: int) -> None:
     """Take the gradient's memory, copy it, or add it to what is there.
 
-    A first gradient is taken when nobody else holds it (`own_references` are the caller's) and its layout is the
-    leaf's; with grad mode on the sum is a new tensor, so that it can be differentiated.
+    A first gradient is taken when nobody else holds it (`own_references` are the caller's) and its layout is
+    the leaf's; with grad mode on the sum is a new tensor, so that it can be differentiated.
     """
     meta = leaf._meta
     held = meta.grad
@@ -308,6 +392,8 @@ def accumulate(leaf: Tensor, gradient: Tensor, own_references: int) -> None:
     if held is not None:
         if grad_mode:
             meta.grad = held + gradient
+        elif held._edge is None and held._meta is None and held.__class__ is Tensor and not modes.RARE:
+            add_in_place(held, gradient)
         else:
             held.add_(gradient)
     elif not grad_mode and references(gradient) <= own_references + 1 and obeys_layout(gradient, leaf):
@@ -316,12 +402,25 @@ def accumulate(leaf: Tensor, gradient: Tensor, own_references: int) -> None:
         meta.grad = clone_like(gradient, leaf)
 
 
+def add_in_place(held: Tensor, gradient: Tensor) -> None:
+    """`held += gradient`, for a plain tensor."""
+    array = held._array
+    if array.dtype is not gradient._array.dtype or overlaps_itself(array.shape, array.strides):
+        held.add_(gradient)
+    else:
+        np.add(array, gradient._array, out=array)
+        count_write(held)
+
+
 def obeys_layout(gradient: Tensor, leaf: Tensor) -> bool:
     """Whether a gradient lies in memory as the leaf's `.grad` should: like a dense leaf, else contiguous."""
     array, like = gradient._array, leaf._array
+    if array.strides == like.strides and array.flags.c_contiguous and like.flags.c_contiguous:
+        return True
     if is_dense(like.shape, strides_of(like)):
         return all(
-            size == 1 and a != 0 or a == b for size, a, b in zip(like.shape, strides_of(array), strides_of(like))
+            size == 1 and a != 0 or a == b
+            for size, a, b in zip(like.shape, strides_of(array), strides_of(like))
         )
     return array.flags.c_contiguous
 
@@ -337,208 +436,8 @@ def clone_like(gradient: Tensor, leaf: Tensor) -> Tensor:
 CONTIGUOUS: list = [None]  # torch.contiguous_format, once the surface has defined it
 
 
-# Checking what a node returned --------------------------------------------------------------------------------------
-
-
-def validated(edges: Sequence[tuple], results: Any, node: Any) -> list:
-    """The gradients as tensors of the shape and type that each receiver recorded: summed, cast, and wrapped.
-
-    Raises:
-        RuntimeError: a gradient cannot be brought to its receiver's shape or type.
-    """
-    gradients = list(results)
-    i = 0
-    for target in edges:
-        gradient = gradients[i]
-        if gradient is not None:
-            if target.__class__ is tuple:
-                gradients[i] = fitted_later(gradient, target, node, i)
-            elif target is None:
-                gradients[i] = None
-            elif gradient.__class__ is ndarray:
-                if gradient.shape != target.shape or gradient.dtype is not target.dtype:
-                    gradient = fitted_array(gradient, *target.outputs[0])
-                fresh = gradients[i] = new(Tensor)
-                fresh._array = gradient
-                fresh._version_cell = fresh._edge = fresh._meta = None
-            else:
-                array = gradient._array
-                if array.shape != target.shape or array.dtype is not target.dtype:
-                    gradients[i] = fitted(gradient, target, 0, node, i)
-        i += 1
-    return gradients
-
-
-def fitted_later(gradient: Any, edge: tuple, node: Any, index: int) -> Tensor | None:
-    """A gradient for one of several outputs, or for nowhere, brought to its receiver's shape and type."""
-    target, number = edge
-    if target is None:
-        return None
-    if gradient.__class__ is ndarray:
-        return wrap(fitted_array(gradient, *target.outputs[number]))
-    return fitted(gradient, target, number, node, index)
-
-
-def fitted_array(gradient: np.ndarray, shape: tuple, dtype: np.dtype) -> np.ndarray:
-    """A raw gradient summed to the shape and cast to the type of its receiver; np scalars become arrays."""
-    if gradient.shape != shape:
-        lead = gradient.ndim - len(shape)
-        axes = (*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 and gradient.shape[i + lead] != 1))
-        gradient = np.asarray(gradient.sum(axis=axes, keepdims=True, dtype=gradient.dtype)).reshape(shape)
-    if gradient.dtype is not dtype:
-        if gradient.dtype.kind == "c" and dtype.kind != "c":
-            gradient = gradient.real.copy()
-        gradient = gradient.astype(dtype)
-    return gradient
-
-
-def fitted(gradient: Tensor, target: Node, number: int, node: Any, index: int) -> Tensor:
-    """A gradient brought to its receiver's shape and type by differentiable steps."""
-    shape, numpy_dtype = target.outputs[number]
-    dtype = dtypes.OF_NUMPY[numpy_dtype]
-    got = gradient._array.shape
-    if got != shape:
-        if not expands_to(shape, got):
-            raise RuntimeError(
-                f"{invalid(node)} returned an invalid gradient at index {index} - got {list(got)} but expected shape "
-                f"compatible with {list(shape)}"
-            )
-        gradient = gradient.sum_to_size(shape)
-    if gradient.dtype is not dtype:
-        if type(target) is AccumulateGrad and accepts_any_dtype(target):
-            return gradient
-        if gradient.dtype.category == dtypes.COMPLEX and dtype.category != dtypes.COMPLEX:
-            if getattr(node, "IS_FUNCTION", False) or not isinstance(node, Node):
-                raise RuntimeError(complex_mismatch())
-            gradient = gradient.real
-        elif gradient.dtype.category < dtypes.FLOATING and dtype.category == dtypes.COMPLEX:
-            raise RuntimeError(complex_mismatch())
-        if gradient.dtype is not dtype:
-            gradient = gradient.to(dtype)
-    return gradient
-
-
-def accepts_any_dtype(node: AccumulateGrad) -> bool:
-    """Whether the leaf's `grad_dtype` overrides its own dtype."""
-    return node.variable._meta.grad_dtype is not SAME_DTYPE
-
-
-def complex_mismatch() -> str:
-    """The text for a gradient whose kind of number does not fit its receiver's."""
-    return errors.expected_true(
-        "isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex)"
-    )
-
-
-def invalid(node: Any) -> str:
-    """How an error names who returned a gradient."""
-    return f"Function {node.name()}" if isinstance(node, Node) else "Function"
-
-
-def checked(node: Node, results: Any) -> list:
-    """`validated`, and in anomaly mode a search for NaN.
-
-    Raises:
-        RuntimeError: anomaly mode is on and a gradient is NaN.
-    """
-    results = validated(node.edges, results, node)
-    rare = modes.state.rare
-    if rare.anomaly and rare.check_nan:
-        for i, gradient in enumerate(results):
-            if gradient is not None and np.isnan(gradient._array).any():
-                raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
-    return results
-
-
-# Hooks --------------------------------------------------------------------------------------------------------------
-
-
-def hook_name(hook: Any) -> str:
-    """How error messages name a hook."""
-    return getattr(hook, "__name__", "<unknown>")
-
-
-def check_replacement(before: Tensor | None, after: Any, hook: Any) -> None:
-    """Refuse what a hook may not put in a gradient's place.
-
-    Raises:
-        TypeError: it is no tensor.
-        RuntimeError: it replaces None, or has another type or size.
-    """
-    if not isinstance(after, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'")
-    if before is None:
-        raise RuntimeError(errors.NO_NONE_REPLACEMENT)
-    if after.dtype is not before.dtype:
-        raise RuntimeError(
-            f"hook '{hook_name(hook)}' has changed the type of value (was {before.dtype.tensor_type} got "
-            f"{after.dtype.tensor_type})"
-        )
-    if after._array.shape != before._array.shape:
-        raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")
-
-
-def tensor_hooks(node: Node, grads: list) -> list:
-    """Run the hooks on the tensors that this node made, then keep the gradients that `retain_grad` asks for."""
-    if type(node) is AccumulateGrad:
-        own = node.variable._meta.backward_hooks
-        registered = [(0, own)] if own else []
-    else:
-        registered = node.hooks.tensor if node.hooks is not None else []
-    for number, hooks in list(registered):
-        for hook in list(hooks.values()):
-            result = hook(grads[number])
-            if result is not None:
-                check_replacement(grads[number], result, hook)
-                grads[number] = result
-    if node.hooks is not None and node.hooks.retained:
-        for number, reference in sorted(node.hooks.retained.items()):
-            tensor = reference()
-            if tensor is not None and grads[number] is not None:
-                meta = meta_of(tensor)
-                meta.grad = grads[number].clone() if meta.grad is None else meta.grad + grads[number]
-    return grads
-
-
-def pre_hooks(node: Node, grads: list) -> list:
-    """Run the hooks that see all gradients before the node runs."""
-    for hook in list(node.hooks.pre.values()):
-        result = hook(tuple(grads))
-        if result is not None:
-            grads = replaced(grads, result, hook)
-    return grads
-
-
-def post_hooks(node: Node, results: list, grads: list) -> list:
-    """Run the hooks that see the gradients of inputs and outputs after the node ran."""
-    for hook in list(node.hooks.post.values()):
-        result = hook(tuple(results), tuple(grads))
-        if result is not None:
-            results = replaced(results, result, hook)
-    return results
-
-
-def replaced(before: list, after: Any, hook: Any) -> list:
-    """The tuple that a node hook returned, checked against what it was given.
-
-    Raises:
-        TypeError: it is no tuple of tensors and None.
-        RuntimeError: it has another length, or an entry may not replace what stood there.
-    """
-    if not isinstance(after, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(after).__name__}'")
-    if len(after) != len(before):
-        raise RuntimeError(
-            f"hook '{hook_name(hook)}' has returned an incorrect number of values (got {len(after)}, but expected "
-            f"{len(before)})"
-        )
-    for old, replacement in zip(before, after):
-        if replacement is not None:
-            check_replacement(old, replacement, hook)
-    return list(after)
-
-
-# Nodes called outside a run -----------------------------------------------------------------------------------------
+# Nodes called outside a run
+# -----------------------------------------------------------------------------------------
 
 
 def call_node(node: Node, grads: list, create_graph: bool | None = None, needed: Any = None) -> list:

@@ -1,14 +1,15 @@
 """The backward graph: nodes, edges, saved tensors, hooks.
 
-*Edge*: where a gradient goes: a node, which stands for its output 0, or `(node, number)` for a later output; None where
-no gradient is required. *NOWHERE*: the edge of a tensor that requires grad in vain. *PENDING*: stands in a tensor whose
-edge is found on demand (leaves that require grad, and views, whose node may be stale). *Saved tensor*: what a node keeps
-for its formula.
+*Edge*: where a gradient goes: a node, which stands for its output 0, or `(node, number)` for a later output;
+None where no gradient is required. *NOWHERE*: the edge of a tensor that requires grad in vain. *PENDING*:
+stands in a tensor whose edge is found on demand (leaves that require grad, and views, whose node may be
+stale). *Saved tensor*: what a node keeps for its formula.
 """
 
 import weakref
 from collections import OrderedDict
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from refgrad import modes
 from refgrad.storage import version_of
@@ -78,7 +79,9 @@ class NodeHooks:
     __slots__ = ("tensor", "retained", "pre", "post", "metadata")
 
     def __init__(self) -> None:
-        self.tensor: list[tuple[int, OrderedDict]] = []  # (output number, hooks), in order of first registration
+        self.tensor: list[
+            tuple[int, OrderedDict]
+        ] = []  # (output number, hooks), in order of first registration
         self.retained: dict[int, weakref.ref] = {}  # output number -> tensor whose grad is kept
         self.pre: OrderedDict = OrderedDict()
         self.post: OrderedDict = OrderedDict()
@@ -88,8 +91,8 @@ class NodeHooks:
 class Node:
     """One step of the backward graph.
 
-    `edges` says where each gradient goes. `shape` and `dtype` (NumPy's) are those of the forward's output; of a node with
-    several outputs `shape` is None and `others` holds a pair for each.
+    `edges` says where each gradient goes. `shape` and `dtype` (NumPy's) are those of the forward's output; of
+    a node with several outputs `shape` is None and `others` holds a pair for each.
     """
 
     __slots__ = ("edges", "shape", "dtype", "others", "sequence_nr", "hooks", "__weakref__")
@@ -156,27 +159,22 @@ class Node:
         results = CALL_NODE[0](self, list(grads))
         return results[0] if len(results) == 1 else tuple(results)
 
-    def __getattr__(self, name: str) -> object:
-        # Only reached for names that are no slots: the saved values, which users read as `_saved_*`.
-        if name.startswith("_saved_"):
-            short = name[7:]
-            if short in self.SAVED:
-                return SHOW_SAVED[0](self, short)
-            if short in self.PLAIN:
-                return shown(getattr(self, "p_" + short), self.PLAIN[short])
-        elif name.startswith("_raw_saved_") and name[11:] in self.SAVED:
-            return RawSaved(self, name[11:])
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    def __dir__(self) -> list[str]:
-        saved = [f"_saved_{name}" for name in (*self.SAVED, *self.PLAIN)]
-        return sorted([*object.__dir__(self), *saved, *(f"_raw_saved_{name}" for name in self.SAVED)])
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
     def __reduce_ex__(self, protocol: object) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
+
+def saved_properties(saved: tuple[str, ...], plain: dict[str, str]) -> dict[str, property]:
+    """The properties by which users read what a class of nodes saved: `_saved_x`, and `_raw_saved_x` of tensors."""
+    found = {}
+    for name in saved:
+        found[f"_saved_{name}"] = property(lambda node, name=name: SHOW_SAVED[0](node, name))
+        found[f"_raw_saved_{name}"] = property(lambda node, name=name: RawSaved(node, name))
+    for name, kind in plain.items():
+        found[f"_saved_{name}"] = property(lambda node, n="p_" + name, kind=kind: shown(getattr(node, n), kind))
+    return found
 
 
 # Functions of higher layers that nodes call; the modules that define them put them here.
@@ -228,16 +226,20 @@ class RawSaved:
         value = getattr(self.node, "s_" + self.name)
         if value is FREED:
             raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
-                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-                "to backward through the graph a second time or if you need to access saved variables after calling "
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate "
+                "values of the "
+                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
+                "you need "
+                "to backward through the graph a second time or if you need to access saved variables after "
+                "calling "
                 "backward."
             )
         if value is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         if isinstance(value, Packed):
             raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
+                "pair of "
                 "hooks is allowed at a time."
             )
         setattr(self.node, "s_" + self.name, Packed(pack, unpack, SHOW_SAVED[0](self.node, self.name)))
@@ -257,8 +259,10 @@ class Packed:
             self.packed = pack(tensor)
             if version_of(tensor) != before:
                 raise RuntimeError(
-                    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
-                    "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please "
+                    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
+                    "pack hook "
+                    "cannot be modified by in-place operations as this can lead to unexpected side-effects. "
+                    "Please "
                     "open an issue if you need to perform in-place operations on the input to a pack hook."
                 )
         self.unpack_hook = unpack
@@ -337,7 +341,7 @@ class NotImplementedNode(Node):
 
     def name(self) -> str:
         """The name that PyTorch shows."""
-        return "NotImplemented"
+        return "torch::autograd::NotImplemented"
 
 
 NotImplementedNode.__name__ = "NotImplemented"
@@ -351,12 +355,15 @@ def short_name(node: Node) -> str:
     return name[:-1] if name.endswith("0") else name
 
 
-def version_error(type_text: str, shape: tuple, node: Node | None, output_nr: int, now: int, saved: int) -> RuntimeError:
+def version_error(
+    type_text: str, shape: tuple, node: Node | None, output_nr: int, now: int, saved: int
+) -> RuntimeError:
     """The refusal of a saved tensor that was written since."""
     origin = f", which is output {output_nr} of {short_name(node)}," if node is not None else ""
     if modes.RARE and modes.state.rare.anomaly:
         hint = (
-            "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable "
+            "Hint: the backtrace further above shows the operation that failed to compute its gradient. The "
+            "variable "
             "in question was changed in there or anywhere later. Good luck!"
         )
     else:
@@ -368,5 +375,3 @@ def version_error(type_text: str, shape: tuple, node: Node | None, output_nr: in
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_text} {list(shape)}]{origin} is at version {now}; expected version {saved} instead. {hint}"
     )
-
-

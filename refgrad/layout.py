@@ -1,11 +1,12 @@
 """Geometry of strided tensors: shapes, strides and offsets, no data.
 
-*Layout*: where the elements of a tensor lie in its storage, in elements, as PyTorch counts them. A *window* is the
-NumPy array that shows a layout's elements.
+*Layout*: where the elements of a tensor lie in its storage, in elements, as PyTorch counts them. A *window*
+is the NumPy array that shows a layout's elements.
 """
 
+from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,7 +68,9 @@ def wrap_dim(dim: int, ndim: int) -> int:
     """
     count = ndim or 1
     if not -count <= dim < count:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})"
+        )
     return dim + count if dim < 0 else dim
 
 
@@ -82,8 +85,16 @@ def layout_of(array: np.ndarray) -> Layout:
 
 
 def strides_of(array: np.ndarray) -> tuple[int, ...]:
-    """A window's strides in elements."""
+    """A window's strides in elements.
+
+    NumPy gives empty arrays strides of zero, PyTorch those of contiguous memory; a zero that is meant stands in an
+    empty window as minus one, see `window`.
+    """
     size = array.itemsize
+    if not array.size:
+        if not any(array.strides):
+            return contiguous_strides(array.shape)
+        return tuple(max(stride // size, 0) for stride in array.strides)
     return tuple(stride // size for stride in array.strides)
 
 
@@ -161,7 +172,9 @@ def expands_to(shape: Sequence[int], target: Sequence[int]) -> bool:
     return all(size == wanted or size == 1 for size, wanted in zip(reversed(shape), reversed(target)))
 
 
-def view_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
+def view_strides(
+    shape: Sequence[int], strides: Sequence[int], target: Sequence[int]
+) -> tuple[int, ...] | None:
     """Strides that show `target` in the same memory, or None when a copy is needed."""
     if prod(shape) == 0:
         return tuple(strides) if tuple(shape) == tuple(target) else contiguous_strides(target)
@@ -210,7 +223,8 @@ def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
             return tuple(shape)
         if known == 0:
             raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension "
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified "
+                "dimension "
                 "size -1 can be any value and is ambiguous"
             )
         return tuple(numel // known if i == unknown else size for i, size in enumerate(shape))
@@ -220,6 +234,7 @@ def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
 def window(root: np.ndarray, dtype: np.dtype, layout: Layout) -> np.ndarray:
     """The array that shows a layout's elements in the memory of `root` (a one-dimensional owner of memory)."""
     size = dtype.itemsize
-    return np.ndarray(
-        layout.shape, dtype, root, layout.offset * size, tuple(stride * size for stride in layout.strides)
-    )
+    strides = tuple(stride * size for stride in layout.strides)
+    if 0 in layout.shape:
+        strides = tuple(stride or -size for stride in strides)
+    return np.ndarray(layout.shape, dtype, root, layout.offset * size, strides)

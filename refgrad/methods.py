@@ -1,4 +1,6 @@
-"""Methods and properties of `Tensor` that are no ops: leaving the graph, Python's protocols, conversion to Python."""
+"""Methods and properties of `Tensor` that are no ops: leaving the graph, Python's protocols, conversion to
+Python.
+"""
 
 import copy
 import warnings
@@ -7,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes, errors, modes
-from refgrad.autograd.graph import warn_once
+from refgrad.modes import warn_once
 from refgrad.layout import root_of
 from refgrad.op import calls
 from refgrad.printing import tensor_repr
@@ -15,17 +17,21 @@ from refgrad.storage import INFERENCE, version_cell
 from refgrad.tensor import AutogradMeta, Tensor, alias, set_edge
 
 TO_SCALAR = (
-    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior. Consider using "
-    "tensor.detach() first."
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
 )
 DETACH_VIEW = (
-    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
-    "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
-    "these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py "
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+    "training, and "
+    "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot "
+    "be called on "
+    "these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+    "torch/optim/optimizer.py "
     "as the solution."
 )
 DEEPCOPY = (
-    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+    "moment.  If you were "
     "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
     "https://github.com/pytorch/pytorch/pull/103001"
 )
@@ -37,7 +43,8 @@ def attach(function: Any) -> Any:
     return function
 
 
-# Leaving the graph --------------------------------------------------------------------------------------------------
+# Leaving the graph
+# --------------------------------------------------------------------------------------------------
 
 
 @attach
@@ -95,7 +102,9 @@ def set_data(self: Tensor, value: Any) -> None:
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     if self.requires_grad and value.dtype.category < dtypes.FLOATING:
-        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        raise RuntimeError(
+            "data set to a tensor that requires gradients must be floating point or complex dtype"
+        )
     self._array = value._array
     if value._version_cell is INFERENCE:
         self._version_cell = INFERENCE
@@ -111,7 +120,8 @@ def del_data(self: Tensor) -> None:
 Tensor.data = property(get_data, set_data, del_data)  # type: ignore[attr-defined]
 
 
-# Conversion to Python -----------------------------------------------------------------------------------------------
+# Conversion to Python
+# -----------------------------------------------------------------------------------------------
 
 
 @attach
@@ -251,7 +261,8 @@ def same_hash(self: Tensor) -> int:
     return id(self)
 
 
-# Copies -------------------------------------------------------------------------------------------------------------
+# Copies -----------------------------------------------------------------------------------------------------
+# --------
 
 
 def deep_copy(self: Tensor, memo: dict) -> Tensor:
@@ -295,7 +306,8 @@ def reduce(self: Tensor, protocol: Any) -> Any:
     """Pickling and `copy.copy`: a leaf without `.grad`; hooks stay behind, with a warning."""
     for hook in (self._backward_hooks or {}).values():
         warnings.warn(
-            f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+            f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can "
+            "decorate the "
             "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
             stacklevel=2,
         )

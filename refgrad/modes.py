@@ -1,17 +1,22 @@
 """What each thread has switched on: grad mode and the rarer modes.
 
-Hot paths must not pay for modes that nobody uses, so each kind has a *beacon*: a set that holds the idents of the
-threads in which the mode is away from its default. While a beacon is empty no thread-local lookup is made.
+Hot paths must not pay for modes that nobody uses, so each kind has a *beacon*: a set that holds the idents of
+the threads in which the mode is away from its default. While a beacon is empty no thread-local lookup is
+made.
 """
 
 import itertools
 import threading
+import warnings
 
 GRAD_OFF: set[int] = set()
 """Beacon: threads whose grad mode is off."""
 
 RARE: set[int] = set()
 """Beacon: threads with a rare mode on (inference, anomaly, saved-tensor hooks)."""
+
+FORMULA: set[int] = set()
+"""Beacon: threads that run a gradient formula whose own steps are recorded."""
 
 sequence = itertools.count()
 """Sequence numbers for nodes; the engine runs the highest one first."""
@@ -73,3 +78,24 @@ def inference_enabled() -> bool:
 def peek_sequence() -> int:
     """The sequence number that the next node will get."""
     return sequence.__reduce__()[1][0]
+
+
+warned: set[str] = set()
+warn_always = [False]
+
+
+def warn_once(text: str) -> None:
+    """A warning that PyTorch gives once a process, unless `set_warn_always` is on."""
+    if text not in warned or warn_always[0]:
+        warned.add(text)
+        warnings.warn(text, UserWarning, stacklevel=3)
+
+
+def set_warn_always(value: bool) -> None:
+    """Choose whether warnings that are given once a process are given every time."""
+    warn_always[0] = bool(value)
+
+
+def is_warn_always_enabled() -> bool:
+    """Whether `set_warn_always(True)` is in force."""
+    return warn_always[0]

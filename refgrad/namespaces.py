@@ -1,7 +1,7 @@
 """Which public names the ops have: functions of the package, methods and operators of `Tensor`.
 
-*Front*: the function behind a public name; it matches the arguments with the declared overloads, and deals with `out=`.
-Fronts are made on first use: `Tensor.__getattr__` and the package's `__getattr__` ask here.
+*Front*: the function behind a public name; it matches the arguments with the declared overloads, and deals
+with `out=`. Fronts are made on first use: `Tensor.__getattr__` and the package's `__getattr__` ask here.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,9 @@ def front(name: str, entries: list, method: bool, twin: bool) -> Callable:
                     if arg.__class__ not in TENSOR_OR_NUMBER:
                         break
                 else:
-                    if args[0].__class__ is Tensor and (entry[1] or all([a.__class__ is Tensor for a in args])):
+                    if args[0].__class__ is Tensor and (
+                        entry[1] or all([a.__class__ is Tensor for a in args])
+                    ):
                         return entry[0](*args)
         return slow(args, kwargs)
 
@@ -64,12 +66,18 @@ def front(name: str, entries: list, method: bool, twin: bool) -> Callable:
 
 
 def quick_calls(entries: list, twin: bool) -> dict[int, tuple[Callable, bool]]:
-    """Calls that need no matching: number of arguments -> function for so many tensors, and whether numbers may stand in."""
+    """Calls that need no matching: number of arguments -> function for so many tensors, and whether numbers
+    may stand in.
+    """
     quick: dict[int, tuple[Callable, bool]] = {}
     for entry in entries:
         arguments = entry.schema.arguments
         required = [a for a in arguments if a.default is None]
-        if required and all(a.type == "Tensor" and not a.optional for a in required) and len(required) not in quick:
+        if (
+            required
+            and all(a.type == "Tensor" and not a.optional for a in required)
+            and len(required) not in quick
+        ):
             numbers = bool(getattr(entry, "promote", "")) and len(required) == 2 and len(entries) == 1
             quick[len(required)] = (entry.call_inplace if twin else entry.call, numbers)
     return quick
@@ -100,7 +108,8 @@ def write_out(name: str, values: list, result: Any, out: Any) -> Any:
     """Write a result into the tensor, or results into the tensors, given as `out=`.
 
     Raises:
-        RuntimeError: an operand or the output requires grad, or the result's type cannot be cast to the output's.
+        RuntimeError: an operand or the output requires grad, or the result's type cannot be cast to the
+            output's.
     """
     if isinstance(result, tuple):
         for one, target in zip(result, out, strict=True):
@@ -109,7 +118,8 @@ def write_out(name: str, values: list, result: Any, out: Any) -> Any:
     tensors = [value for value in values if isinstance(value, Tensor)]
     if modes.grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, out)):
         raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
+            "of the "
             "arguments requires grad."
         )
     call.check_write(out, tensors)
@@ -123,54 +133,6 @@ def write_out(name: str, values: list, result: Any, out: Any) -> Any:
     return out
 
 
-# Operators ----------------------------------------------------------------------------------------------------------
-
-
-def binary_operator(name: str, symbol: str, swapped: bool = False) -> Callable:
-    """An operator over the op of this name; what is neither tensor nor number is left to Python."""
-    compiled: list[Callable] = []
-
-    def operator(self: Tensor, other: Any) -> Any:
-        if not compiled:
-            compiled.append(BY_NAME[name][0].call)
-        if other.__class__ in TENSOR_OR_NUMBER or (other := operand(other)) is not NotImplemented:
-            return compiled[0](other, self) if swapped else compiled[0](self, other)
-        return NotImplemented
-
-    operator.__name__ = symbol
-    return operator
-
-
-def operand(value: Any) -> Any:
-    """An operand as tensor or number; NotImplemented for anything else."""
-    if isinstance(value, (Tensor, bool, int, float, complex)):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    return NotImplemented
-
-
-def inplace_operator(name: str) -> Callable:
-    """An augmented assignment over the in-place twin of an op."""
-
-    def operator(self: Tensor, other: Any) -> Any:
-        other = operand(other)
-        if other is NotImplemented:
-            return NotImplemented
-        return BY_NAME[name][0].call_inplace(self, other)
-
-    return operator
-
-
-def install_operators() -> None:
-    """Give `Tensor` its operators."""
-    for name, symbol in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("div", "truediv")):
-        setattr(Tensor, f"__{symbol}__", binary_operator(name, f"__{symbol}__"))
-        setattr(Tensor, f"__i{symbol}__", inplace_operator(name))
-    for name, symbol in (("add", "radd"), ("mul", "rmul")):
-        setattr(Tensor, f"__{symbol}__", binary_operator(name, f"__{symbol}__"))
-
-
 def tensor_getattr(self: Tensor, name: str) -> Any:
     """A method that was not asked for before: make it, keep it on the class."""
     if not name.startswith("__"):
@@ -182,4 +144,3 @@ def tensor_getattr(self: Tensor, name: str) -> Any:
 
 
 Tensor.__getattr__ = tensor_getattr  # type: ignore[attr-defined]
-install_operators()

@@ -1,13 +1,15 @@
 """Declaring ops: `@op`, `@composite`, and the registry.
 
-*Entry*: one declaration: schema text, one formula per input, a NumPy kernel. *Kernel*: gets arrays for tensors (for a
-view op: the layout) and returns arrays (layouts). *Composite*: a plain function of other ops, differentiated through.
+*Entry*: one declaration: schema text, one formula per input, a NumPy kernel. *Kernel*: gets arrays for
+tensors (for a view op: the layout) and returns arrays (layouts). *Composite*: a plain function of other ops,
+differentiated through.
 *Promotion word*: how a pointwise op brings its operands to one type, see `call.promoted`.
 
 What is declared here is cheap; schemas are parsed and functions generated on first use.
 """
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from refgrad.schema import Schema
 
@@ -24,21 +26,19 @@ class Op:
     Args:
         text: the schema, as PyTorch writes it.
         kernel: NumPy code, see the head of this file.
-        formulas: target, or several joined by ", ", to the gradient formula; its parameter names say what is saved.
-        promote: promotion word of a pointwise op.
-        inplace: whether the twin `name_` exists.
-        node: name of the node; by default the op's name in CamelCase and `Backward0`.
-        inplace_node: name of the twin's node, where it differs.
-        inplace_formulas: formulas of the twin, where they differ.
-        nondifferentiable: numbers of results that are never part of the graph.
-        refused: name to give when a derivative is asked for that does not exist.
-        may_overlap: the twin accepts targets whose elements share memory.
-        cast_any: the twin's result is cast to the target's type whatever it is.
-        writes: the kernel writes into its first argument (ops that exist only in place).
-        replay: a view that no strides can express: the kernel maps the array, and the view is repeated to refresh it.
-        wrapper: what makes the returned tuple of several results.
-        record_if: a condition on the arguments, in source form, without which nothing is recorded.
-        check: called with the operands before they are promoted (when their types differ), to refuse some.
+        formulas: target, or several joined by ", ", to the gradient formula; its parameter names say what is
+            saved. promote: promotion word of a pointwise op. inplace: whether the twin `name_` exists. node:
+            name of the node; by default the op's name in CamelCase and `Backward0`. inplace_node: name of the
+            twin's node, where it differs. inplace_formulas: formulas of the twin, where they differ.
+            nondifferentiable: numbers of results that are never part of the graph. refused: name to give when
+            a derivative is asked for that does not exist. may_overlap: the twin accepts targets whose
+            elements share memory. cast_any: the twin's result is cast to the target's type whatever it is.
+            writes: the kernel writes into its first argument (ops that exist only in place). replay: a view
+            that no strides can express: the kernel maps the array, and the view is repeated to refresh it.
+            wrapper: what makes the returned tuple of several results. record_if: a condition on the
+            arguments, in source form, without which nothing is recorded. ufunc: what the kernel amounts to
+            for floating operands when the plain arguments have their defaults. check: called with the
+            operands before they are promoted (when their types differ), to refuse some.
     """
 
     def __init__(self, text: str, kernel: Callable, formulas: dict[str, Callable], **options: Any):
@@ -62,6 +62,9 @@ class Op:
         self.wrapper: Callable | None = options.pop("wrapper", None)
         self.record_if: str = options.pop("record_if", "")
         self.check: Callable | None = options.pop("check", None)
+        self.constants: tuple = options.pop("constants", ())
+        self.scalar: str = options.pop("scalar", "")
+        self.ufunc: Callable | None = options.pop("ufunc", None)
         self.only_inplace = "(a!)" in text
         self.result_kind: object = options.pop("result", None)
         if options:
@@ -100,8 +103,22 @@ class Op:
             function = self._call_inplace = recipe.compile_inplace(twin)
         return function
 
+    def scalar_call(self, *arguments: Any) -> Any:
+        """The call of the overload for a number."""
+        return OPS[self.scalar].call(*arguments)
+
     def _options(self) -> dict:
-        names = ("promote", "node", "inplace_node", "may_overlap", "cast_any", "writes", "record_if", "check")
+        names = (
+            "promote",
+            "node",
+            "inplace_node",
+            "may_overlap",
+            "cast_any",
+            "writes",
+            "record_if",
+            "check",
+            "ufunc",
+        )
         return {name: getattr(self, name) for name in names}
 
     def node_for(self, recipe: Any, use: str) -> type:
@@ -162,18 +179,20 @@ def register(entry: "Op | Composite") -> None:
 
 
 class Calls:
-    """The ops as plain functions of their schema's arguments, for formulas and composites: `calls.cat(tensors, dim)`.
+    """The ops as plain functions of their schema's arguments, for formulas and composites:
+    `calls.cat(tensors, dim)`.
 
     A name means its first overload; others are reached with two underscores, as in `calls.max__dim`.
     """
 
     def __getattr__(self, name: str) -> Callable:
         plain, _, overload = name.partition("__")
-        entry = OPS[f"{plain}.{overload}"] if overload and not name.endswith("_") else BY_NAME.get(name, [None])[0]
-        if entry is None:
-            function = BY_NAME[name[:-1]][0].call_inplace
+        if overload and not name.endswith("_"):
+            function = OPS[f"{plain}.{overload}"].call
+        elif name in BY_NAME:
+            function = BY_NAME[name][0].call
         else:
-            function = entry.call
+            function = BY_NAME[name[:-1]][0].call_inplace
         self.__dict__[name] = function
         return function
 
@@ -182,16 +201,34 @@ calls = Calls()
 
 
 OPTIONS = frozenset(
-    "promote inplace node inplace_node inplace_formulas nondifferentiable refused may_overlap cast_any writes replay "
-    "wrapper record_if check result".split()
+    [
+        "promote",
+        "inplace",
+        "node",
+        "inplace_node",
+        "inplace_formulas",
+        "nondifferentiable",
+        "refused",
+        "may_overlap",
+        "cast_any",
+        "writes",
+        "replay",
+        "wrapper",
+        "record_if",
+        "check",
+        "constants",
+        "ufunc",
+        "scalar",
+        "result",
+    ]
 )
 
 
 def op(text: str, *, jointly: tuple[str, Callable] | None = None, **entry: Any) -> Callable[[Callable], Op]:
     """Declare an op: keywords that name arguments are formulas, the others options (see `Op`).
 
-    `jointly=("input, weight", f)` gives several gradients by one formula, which returns them in that order and may
-    ask for `needs_input_grad`.
+    `jointly=("input, weight", f)` gives several gradients by one formula, which returns them in that order
+    and may ask for `needs_input_grad`.
     """
 
     def declare(kernel: Callable) -> Op:

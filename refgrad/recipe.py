@@ -1,26 +1,32 @@
 """Compiles an op's declaration into plain functions, once, on first use.
 
-From one entry come: the node class with its `apply`, the function that users call, and its in-place twin. They are
-generated as source, so that the common case runs straight through, and given to `linecache`, so that tracebacks show
-them. Names in generated code: `a_x` the array of argument x, `e_x` its edge, `s_x`/`v_x`/`c_x` the saved value, its
-version and (of results) its version cell in the node, `p_x` a saved plain value.
+From one entry come: the node class with its `apply`, the function that users call, and its in-place twin.
+They are generated as source, so that the common case runs straight through, and given to `linecache`, so that
+tracebacks show them. Names in generated code: `a_x` the array of argument x, `e_x` its edge,
+`s_x`/`v_x`/`c_x` the saved value, its version and (of results) its version cell in the node, `p_x` a saved
+plain value.
 """
 
+import keyword
 import linecache
-from typing import Any, Callable
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from refgrad import call, dtypes, modes
-from refgrad.graph import FREED, NOWHERE, PENDING, Node
+from refgrad.graph import FREED, NOWHERE, PENDING, Node, saved_properties
 from refgrad.layout import Layout, layout_of, root_of
-from refgrad.schema import Schema
+from refgrad.lazy import plain
+from refgrad.schema import Argument, Schema
 from refgrad.storage import INFERENCE, count_write, version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, edge_of, set_edge, wrap
 from refgrad.views import check_inplace, make_view, rebase_history
 
 RAW_NAMES = {"conj"}  # what a formula may ask of its operands and still be given raw arrays
 
+HIDDEN = "hidden"  # the kind of a saved value that users do not see as `_saved_*`
 DERIVED = {
     "sym_sizes": ("SymInt[]", "tuple({0}._array.shape)"),
     "sym_strides": ("SymInt[]", "{0}.stride()"),
@@ -29,9 +35,14 @@ DERIVED = {
     "dim": ("int", "{0}._array.ndim"),
     "storage_offset": ("SymInt", "{0}.storage_offset()"),
     "sym_argsize_0": ("SymInt", "{0}._array.shape[0]"),
+    "sym_argsize_1": ("SymInt", "{0}._array.shape[1]"),
+    "sym_argsize_2": ("SymInt", "{0}._array.shape[2]"),
+    "sym_argsize_minus_1": ("SymInt", "{0}._array.shape[-1]"),
+    "sym_argsize_minus_2": ("SymInt", "{0}._array.shape[-2]"),
     "sym_sizes_opt": ("SymInt[]", "None if {0} is None else tuple({0}._array.shape)"),
-    "args_scalartypes": ("ScalarType", "[t.dtype for t in {0}]"),
-    "args_sizes": ("SymInt[]", "[tuple(t._array.shape) for t in {0}]"),
+    "options": (HIDDEN, "{0}.dtype"),
+    "args_scalartypes": (HIDDEN, "[t.dtype for t in {0}]"),
+    "args_sizes": (HIDDEN, "[tuple(t._array.shape) for t in {0}]"),
 }
 
 
@@ -46,17 +57,24 @@ class Formula:
         self.raw = not code.co_freevars and RAW_NAMES.issuperset(code.co_names) and len(targets) == 1
 
 
+def usable(argument: Argument) -> Argument:
+    """The argument under a name that Python code can use: `from` becomes `from_`."""
+    return replace(argument, name=argument.name + "_") if keyword.iskeyword(argument.name) else argument
+
+
 class Recipe:
     """What an entry saves and for whom, worked out from its schema and formulas."""
 
     def __init__(self, op: Any):
         self.op = op
         self.schema: Schema = op.schema
-        self.arguments = self.schema.arguments
+        self.arguments = tuple([usable(argument) for argument in self.schema.arguments])
         self.names = [argument.name for argument in self.arguments]
         self.types = {argument.name: argument.type for argument in self.arguments}
         self.formulas = [
-            Formula(tuple(target.split(", ")), function) for target, function in op.formulas.items() if function
+            Formula(tuple(target.split(", ")), function)
+            for target, function in op.formulas.items()
+            if function
         ]
         self.targets = [name for name in self.names if any(name in f.targets for f in self.formulas)]
         self.results = [r.name or ("result" if len(self.schema.returns) == 1 else f"result{i}")
@@ -81,10 +99,14 @@ class Recipe:
         elif parameter in self.results:
             self.saved_results[parameter] = self.results.index(parameter)
         else:
-            source = max((name for name in self.names if parameter.startswith(name + "_")), key=len, default="")
+            source = max(
+                (name for name in self.names if parameter.startswith(name + "_")), key=len, default=""
+            )
             suffix = parameter[len(source) + 1 :]
             if suffix not in DERIVED:
-                raise TypeError(f"{self.op.name}: a formula asks for {parameter!r}, which is no argument and no result")
+                raise TypeError(
+                    f"{self.op.name}: a formula asks for {parameter!r}, which is no argument and no result"
+                )
             kind, expression = DERIVED[suffix]
             self.plain[parameter] = (kind, expression.format(source))
 
@@ -110,8 +132,9 @@ def build(source: str, name: str, namespace: dict) -> Any:
 
 
 NAMESPACE = dict(
-    np=np, ndarray=np.ndarray, asarray=np.asarray, new=object.__new__, Tensor=Tensor, PENDING=PENDING, NOWHERE=NOWHERE,
+    np=np, plain=plain, ndarray=np.ndarray, asarray=np.asarray, new=object.__new__, Tensor=Tensor, PENDING=PENDING, NOWHERE=NOWHERE,
     FREED=FREED, edge_of=edge_of, set_edge=set_edge, modes=modes, GRAD_OFF=modes.GRAD_OFF, RARE=modes.RARE,
+    FORMULA=modes.FORMULA,
     state=modes.state, sequence=modes.sequence, call=call, promoted=call.promoted, unpack=call.unpack, wrap=wrap,
     F32=dtypes.float32.numpy, F64=dtypes.float64.numpy, WRAPPED=call.WRAPPED, layout_of=layout_of, root_of=root_of,
     Layout=Layout, make_view=make_view, check_inplace=check_inplace, rebase_history=rebase_history,
@@ -120,7 +143,8 @@ NAMESPACE = dict(
 )  # fmt: skip
 
 
-# The node -----------------------------------------------------------------------------------------------------------
+# The node
+# -----------------------------------------------------------------------------------------------------------
 
 
 def node_class(recipe: Recipe, name: str) -> type:
@@ -141,11 +165,12 @@ def node_class(recipe: Recipe, name: str) -> type:
         "__slots__": tuple(slots),
         "__module__": "builtins",
         "SAVED": (*recipe.saved_inputs, *recipe.saved_results),
-        "PLAIN": {plain: kind for plain, (kind, _) in sorted(recipe.plain.items())},
+        "PLAIN": {plain: kind for plain, (kind, _) in sorted(recipe.plain.items()) if kind != HIDDEN},
         "RESULTS": {r: (i if i in differentiable else -1) for r, i in recipe.saved_results.items()},
         "EDGES": edges,
         "apply": build(apply_source(recipe), "apply", formula_namespace(recipe, f"{name}.apply")),
     }
+    namespace |= saved_properties(namespace["SAVED"], namespace["PLAIN"])
     return type(name, (Node,), namespace)
 
 
@@ -158,17 +183,24 @@ def formula_namespace(recipe: Recipe, title: str) -> dict:
 
 
 def apply_source(recipe: Recipe) -> str:
-    """The source of a node's `apply`: unpack everything that was saved, then run the formulas that are wanted."""
+    """The source of a node's `apply`: unpack everything that was saved, then run the formulas that are
+    wanted.
+    """
     lines = ["def apply(node, grads, create_graph, needed):"]
     add = lines.append
+    listed = any(recipe.is_list(target) for target in recipe.targets)
     for name in recipe.saved_inputs:
         add(f"    {name} = node.s_{name}")
-        check = f"{name}.__class__ is Tensor and ((cell := {name}._version_cell) is None or cell[0] == node.v_{name})"
-        if name in recipe.targets and not any(recipe.is_list(target) for target in recipe.targets):
-            position = recipe.targets.index(name)
-            check += f" and ({name}._edge is not None or node.edges[{position}] is None)"
-        add(f"    if {name} is not None and not ({check}) and {name}.__class__ not in WRAPPED:")
-        add(f"        {name} = unpack(node, {name!r})")
+        add(f"    if {name}.__class__ is Tensor:")
+        add(f"        cell = {name}._version_cell")
+        stale = f"cell is not None and cell[0] != node.v_{name}"
+        if name in recipe.targets and not listed:
+            stale += f" or {name}._edge is None and node.edges[{recipe.targets.index(name)}] is not None"
+        add(f"        if {stale}: {name} = unpack(node, {name!r})")
+        add(
+            f"    elif {name} is not None and {name}.__class__ not in WRAPPED: {name} = unpack(node, "
+            f"{name!r})"
+        )
     for name in recipe.saved_results:
         add(f"    {name} = node.s_{name}")
         add(f"    if {name}.__class__ is not ndarray or node.c_{name}[0] != node.v_{name} or create_graph:")
@@ -177,14 +209,15 @@ def apply_source(recipe: Recipe) -> str:
         add(f"    {name} = node.p_{name}")
     uses_grads = any("grads" in formula.parameters for formula in recipe.formulas)
     if uses_grads:
-        add("    if all(g is None for g in grads): return (None,) * len(node.edges)")
+        add("    if all(g is None for g in grads): return [None] * len(node.edges)")
     else:
         add("    grad = grads[0]")
-        add("    if grad is None: return (None,) * len(node.edges)")
-    if any(recipe.is_list(target) for target in recipe.targets):
-        lines += list_formula_lines(recipe)
-    else:
-        lines += single_formula_lines(recipe)
+        add("    if grad is None: return [None] * len(node.edges)")
+    body = list_formula_lines(recipe) if listed else single_formula_lines(recipe)
+    # See note [Numbers in formulas].
+    lines += ["    if create_graph: call.enter_formula()", "    try:"]
+    lines += [f"    {line}" for line in body]
+    lines += ["    finally:", "        if create_graph: call.leave_formula()"]
     return "\n".join(lines) + "\n"
 
 
@@ -224,13 +257,20 @@ def single_formula_lines(recipe: Recipe) -> list[str]:
             lines.append(f"            result_{position} = formula{i}({call_arguments(recipe, formula)})")
         else:
             lines.append(f"        result_{position} = formula{i}({call_arguments(recipe, formula)})")
-    lines.append(f"    return ({', '.join(f'result_{i}' for i in range(count))},)")
+    lines.append(f"    return [{', '.join(f'result_{i}' for i in range(count))}]")
     return lines
 
 
 def raw_preparation(recipe: Recipe, formulas: list[Formula]) -> list[str]:
-    """Code that decides whether the formulas may run on raw arrays: plain arithmetic, one type, no graph wanted."""
-    lines = ["    raw = not create_graph", "    if raw:", "        g_grad = grad._array", "        kind = g_grad.dtype"]
+    """Code that decides whether the formulas may run on raw arrays: plain arithmetic, one type, no graph
+    wanted.
+    """
+    lines = [
+        "    raw = not create_graph",
+        "    if raw:",
+        "        g_grad = grad._array",
+        "        kind = g_grad.dtype",
+    ]
     for name in dict.fromkeys(p for f in formulas for p in f.parameters):
         if name in recipe.saved_inputs:
             lines += [
@@ -282,12 +322,16 @@ def list_formula_lines(recipe: Recipe) -> list[str]:
         if recipe.is_list(target):
             lines.append(f"    results.extend(formula{number}({arguments}))")
         else:
-            lines.append(f"    results.append(formula{number}({arguments}) if edges[{i}] is not None and edges[{i}] is not NOWHERE else None)")
+            lines.append(
+                f"    results.append(formula{number}({arguments}) if edges[{i}] is not None and edges[{i}] "
+                "is not NOWHERE else None)"
+            )
     lines.append("    return results")
     return lines
 
 
-# The call -----------------------------------------------------------------------------------------------------------
+# The call
+# -----------------------------------------------------------------------------------------------------------
 
 
 def signature(recipe: Recipe) -> str:
@@ -312,12 +356,24 @@ def array_lines(recipe: Recipe) -> list[str]:
         name = argument.name
         if argument.type == "Tensor":
             if promote and len(tensors) > 1:
-                lines.append(f"    if {name}.__class__ is Tensor: a_{name}, e_{name} = {name}._array, {name}._edge")
-                lines.append(f"    else: a_{name}, e_{name} = call.operand({name})")
+                lines.append(f"    if {name}.__class__ is Tensor:")
+                lines.append(f"        a_{name} = {name}._array")
+                lines.append(f"        e_{name} = {name}._edge")
+                lines.append("    else:")
+                if recipe.op.scalar and name == tensors[1]:
+                    number = f"{name}.__class__ in (float, int, complex)"
+                    lines.append(f"        if FORMULA and {number} and call.in_formula():")
+                    lines.append(f"            return op.scalar_call({tensors[0]}, {name})")
+                lines.append(f"        a_{name}, e_{name} = call.operand({name})")
+                lines.append(f"        if a_{name} is NotImplemented: return NotImplemented")
+                if promote == "same":
+                    lines.append(f"    a_{name} = plain(a_{name})")
             elif argument.optional:
-                lines.append(f"    a_{name} = None if {name} is None else {name}._array")
+                lines.append(f"    a_{name} = None if {name} is None else plain({name}._array)")
             else:
                 lines.append(f"    a_{name} = {name}._array")
+                if not (recipe.op.writes and name == "self"):
+                    lines.append(f"    if a_{name}.__class__ is not ndarray: a_{name} = plain(a_{name})")
         elif argument.type == "Tensor[]":
             lines.append(f"    a_{name} = [t._array for t in {name}]")
         elif argument.type == "Tensor?[]":
@@ -330,7 +386,7 @@ def array_lines(recipe: Recipe) -> list[str]:
 def promotion_lines(recipe: Recipe, tensors: list[str], promote: str) -> list[str]:
     """Code that promotes unless all operands have one type (for `float`: a floating one)."""
     first, *others = tensors
-    floating = f"(kind is F32 or kind is F64 or kind.kind in 'fc')"
+    floating = "(kind is F32 or kind is F64 or kind.kind in 'fc')"
     lines = [f"    kind = a_{first}.dtype if a_{first}.__class__ is ndarray else None"]
     same = []
     for name in others:
@@ -346,13 +402,26 @@ def promotion_lines(recipe: Recipe, tensors: list[str], promote: str) -> list[st
     lines.append(f"    if kind is None or not ({' and '.join(same)}):")
     if recipe.op.check:
         lines.append(f"        check({', '.join(tensors)})")
-    lines.append(f"        {names}{',' if len(tensors) == 1 else ''} = promoted({promote!r}, {', '.join(tensors)})")
+    lines.append(
+        f"        {names}{',' if len(tensors) == 1 else ''} = promoted({promote!r}, {', '.join(tensors)})"
+    )
     return lines
 
 
 def kernel_arguments(recipe: Recipe) -> str:
     """The arguments of the kernel: arrays for tensors, the values themselves for the rest."""
     return ", ".join(f"a_{a.name}" if a.type.startswith("Tensor") else a.name for a in recipe.arguments)
+
+
+def kernel_call(recipe: Recipe) -> str:
+    """Source that computes the result: by the plain ufunc where that is the same, else by the kernel."""
+    run = f"kernel({kernel_arguments(recipe)})"
+    tensors = [a.name for a in recipe.arguments if a.type == "Tensor"]
+    if not recipe.op.ufunc or recipe.op.promote == "float" and len(tensors) == 1:
+        return run
+    rest = [f"{a.name} == {a.value!r}" for a in recipe.arguments if a.type != "Tensor"]
+    test = " and ".join(["(kind is F32 or kind is F64)", *rest])
+    return f"ufunc({', '.join(f'a_{name}' for name in tensors)}) if {test} else {run}"
 
 
 def edge_lines(recipe: Recipe, inplace: bool = False) -> tuple[list[str], str, str]:
@@ -391,7 +460,11 @@ def save_input_lines(recipe: Recipe, indent: str, clone_self: bool = False) -> l
             continue
         source = f"{name}.clone()" if clone_self and name == "self" else name
         store = [f"saved = {source}", f"node.s_{name} = saved"]
-        number = " if saved.__class__ is Tensor or isinstance(saved, Tensor) else None" if recipe.op.promote else ""
+        number = (
+            " if saved.__class__ is Tensor or isinstance(saved, Tensor) else None"
+            if recipe.op.promote
+            else ""
+        )
         optional = next(a.optional for a in recipe.arguments if a.name == name)
         number = number or (" if saved is not None else None" if optional else "")
         store.append(f"cell = saved._version_cell{number}")
@@ -436,9 +509,12 @@ def start_lines(indent: str, edges: str, array: str, multiple: bool = False) -> 
 def call_source(recipe: Recipe) -> str:
     """The source of the function for the plain call of an op that is no view."""
     lines = [f"def {recipe.op.function_name}({signature(recipe)}):"]
+    for name in recipe.op.constants:
+        lines.append(f"    if {name} is not None and {name}._edge is not None: call.refuse_gradient(")
+        lines[-1] += f"{name}, {name!r}, {recipe.op.function_name!r})"
     lines += array_lines(recipe)
     tensors = ", ".join(a.name for a in recipe.arguments if a.type == "Tensor")
-    run = f"kernel({kernel_arguments(recipe)})"
+    run = kernel_call(recipe)
     if recipe.op.promote:
         lines += ["    try:", f"        r = {run}", "    except ValueError as error:"]
         lines += [f"        raise call.broadcast_failure(error, {tensors}) from None"]
@@ -450,7 +526,11 @@ def call_source(recipe: Recipe) -> str:
         lines += ["    outs = tuple([wrap(x if x.__class__ is ndarray else asarray(x)) for x in r])"]
         outputs = [f"outs[{i}]" for i in range(count)]
     else:
-        lines += ["    if r.__class__ is not ndarray: r = asarray(r)", "    out = new(Tensor)", "    out._array = r"]
+        lines += [
+            "    if r.__class__ is not ndarray: r = asarray(r)",
+            "    out = new(Tensor)",
+            "    out._array = r",
+        ]
         lines += ["    out._version_cell = None", "    out._meta = None"]
         outputs = ["out"]
     if recipe.targets:
@@ -479,7 +559,10 @@ def record_lines(recipe: Recipe, multiple: bool, outputs: list[str]) -> list[str
     lines += save_input_lines(recipe, "        ")
     lines += save_result_lines(recipe, "        ", outputs)
     if multiple:
-        lines += ["        if RARE: call.rare_result(node, *outs)", "    elif RARE: call.rare_result(None, *outs)"]
+        lines += [
+            "        if RARE: call.rare_result(node, *outs)",
+            "    elif RARE: call.rare_result(None, *outs)",
+        ]
     else:
         lines += ["        if RARE: call.rare_result(node, out)"]
         lines += ["    else:", "        out._edge = None", "        if RARE: call.rare_result(None, out)"]
@@ -494,12 +577,16 @@ def refused_lines(recipe: Recipe, multiple: bool) -> list[str]:
     lines += [f"    edges = tuple([edge_of(t) for t in ({', '.join(tensors)},) if isinstance(t, Tensor)])"]
     lines += [f"    if {outs}._array.dtype.kind in 'fc' and any(e is not None for e in edges) and "
               f" (not GRAD_OFF or state.grad):"]  # fmt: skip
-    lines += [f"        node = call.refused({recipe.op.refused!r}, edges, ({outs}._array.shape, {outs}._array.dtype))"]
+    lines += [
+        f"        node = call.refused({recipe.op.refused!r}, edges, ({outs}._array.shape, "
+        f"{outs}._array.dtype))"
+    ]
     lines += [f"        {outs}._edge = node"]
     return lines
 
 
-# Views --------------------------------------------------------------------------------------------------------------
+# Views ------------------------------------------------------------------------------------------------------
+# --------
 
 
 def view_source(recipe: Recipe) -> str:
@@ -523,7 +610,10 @@ def view_source(recipe: Recipe) -> str:
     lines += start_lines("        ", "(e_self,)", "out._array", multiple)
     lines += save_input_lines(recipe, "        ")
     if multiple:
-        lines += ["        for i, x in enumerate(outs):", "            call.place_view(x, (node, i) if i else node)"]
+        lines += [
+            "        for i, x in enumerate(outs):",
+            "            call.place_view(x, (node, i) if i else node)",
+        ]
         lines += ["        if RARE: call.rare_result(node, *outs)"]
     else:
         lines += ["        call.place_view(out, node)", "        if RARE: call.rare_result(node, out)"]
@@ -531,7 +621,8 @@ def view_source(recipe: Recipe) -> str:
     return "\n".join(lines) + "\n"
 
 
-# In-place -----------------------------------------------------------------------------------------------------------
+# In-place
+# -----------------------------------------------------------------------------------------------------------
 
 
 def inplace_name(op: Any) -> str:
@@ -540,13 +631,18 @@ def inplace_name(op: Any) -> str:
 
 
 def inplace_source(recipe: Recipe) -> str:
-    """The source of the in-place twin. Order matters: check, save inputs, write, count up, rebase, save the result."""
+    """The source of the in-place twin. Order matters: check, save inputs, write, count up, rebase, save the
+    result.
+    """
     lines = [f"def {inplace_name(recipe.op)}({signature(recipe)}):", "    node = None"]
     if recipe.targets:
         found, condition, edges = edge_lines(recipe, inplace=True)
         lines += found
         category = "self._array.dtype.kind in 'fc' and " if recipe.op.promote != "same" else ""
-        lines += [f"    if {category}({condition}) and (not GRAD_OFF or state.grad):", "        check_inplace(self)"]
+        lines += [
+            f"    if {category}({condition}) and (not GRAD_OFF or state.grad):",
+            "        check_inplace(self)",
+        ]
         lines += start_lines("        ", edges, "self._array")
         lines += save_input_lines(recipe, "        ", clone_self=True)
         lines += [f"        node.s_{name} = None" for name in recipe.saved_results]
@@ -583,8 +679,8 @@ def compile_call(op: Any) -> Callable:
     """The function of an op's plain call."""
     recipe = Recipe(op)
     namespace = dict(NAMESPACE)
-    namespace["kernel"], namespace["check"] = op.kernel, op.check
-    namespace["result_wrapper"] = op.wrapper
+    namespace["kernel"], namespace["check"], namespace["ufunc"] = op.kernel, op.check, op.ufunc
+    namespace["result_wrapper"], namespace["op"] = op.wrapper, op
     if recipe.targets:
         namespace["Node"] = op.node_for(recipe, "plain")
     source = view_source(recipe) if op.is_view else call_source(recipe)
@@ -597,7 +693,7 @@ def compile_inplace(op: Any) -> Callable:
     """The function of an op's in-place twin."""
     recipe = Recipe(op)
     namespace = dict(NAMESPACE)
-    namespace["kernel"], namespace["check"] = op.kernel, op.check
+    namespace["kernel"], namespace["check"], namespace["ufunc"] = op.kernel, op.check, op.ufunc
     if recipe.targets:
         namespace["Node"] = op.node_for(recipe, "inplace")
     return build(inplace_source(recipe), inplace_name(op), namespace)

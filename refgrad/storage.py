@@ -1,19 +1,22 @@
 """Memory and version counters.
 
-*Version counter*: a one-item list, the cheapest mutable cell that Python has; tensors that share it see each other's
-writes. A tensor that was never written and shares with nobody has None instead, which counts as zero. *Storage*: the memory that windows are cut from; here the NumPy array that owns it.
+*Version counter*: a one-item list, the cheapest mutable cell that Python has; tensors that share it see each
+other's writes. A tensor that was never written and shares with nobody has None instead, which counts as zero.
+*Storage*: the memory that windows are cut from; here the NumPy array that owns it.
 """
 
 from typing import Any
 
 import numpy as np
 
-from refgrad import errors
+from refgrad import errors, modes
 from refgrad.layout import root_of
 
 
 class InferenceVersion(list):
-    """The version counter of an inference tensor: there is none, and reading it to save the tensor is refused."""
+    """The version counter of an inference tensor: there is none, and reading it to save the tensor is
+    refused.
+    """
 
     __slots__ = ()
 
@@ -42,8 +45,18 @@ def version_cell(tensor: Any) -> list:
 
 
 def count_write(tensor: Any) -> None:
-    """Count one write to a tensor's memory."""
-    version_cell(tensor)[0] += 1
+    """Count one write to a tensor's memory, which was just done.
+
+    Raises:
+        RuntimeError: it is an inference tensor and inference mode is off.
+    """
+    cell = tensor._version_cell
+    if cell is None:
+        tensor._version_cell = [1]
+    elif cell is not INFERENCE:
+        cell[0] += 1
+    elif not modes.inference_enabled():
+        raise RuntimeError(errors.INFERENCE_WRITE)
 
 
 class UntypedStorage:

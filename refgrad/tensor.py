@@ -1,13 +1,15 @@
 """`Tensor`: a window on memory, a version counter, and the edge along which its gradient flows.
 
-Ops are attached to it by the layers above; here stand its data and its autograd metadata. `AutogradMeta` holds what
-most tensors do not have (a `.grad`, hooks, a base), so that an intermediate result costs five stores.
+Ops are attached to it by the layers above; here stand its data and its autograd metadata. `AutogradMeta`
+holds what most tensors do not have (a `.grad`, hooks, a base), so that an intermediate result costs five
+stores.
 """
 
 import warnings
 import weakref
 from collections import OrderedDict
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -27,27 +29,49 @@ from refgrad.layout import Size, layout_of, strides_of
 from refgrad.storage import INFERENCE, UntypedStorage, data_ptr, version_of
 
 NOT_LEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
-    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
-    "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
+    "be "
+    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
+    "non-leaf Tensor, "
+    "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you "
+    "access "
     "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )
 GRAD_DTYPE = (
-    "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
-    "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging "
+    "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the "
+    "tensor's "
+    "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. "
+    "Diverging "
     "the dtypes of a tensor and its gradient may break downstream systems that assume they match."
 )
 SAME_DTYPE = object()  # the default of grad_dtype: whatever the tensor has
 
 
+DEVICE_TYPES = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, "
+    "hpu, mtia, "
+    "privateuseone"
+)
+
+
 class Device:
-    """Where a tensor lives: always the CPU here."""
+    """Where a tensor lives: always the CPU here.
+
+    Raises:
+        RuntimeError: no such kind of device.
+    """
 
     __slots__ = ("type", "index")
 
-    def __init__(self, name: object = "cpu", index: int | None = None):
-        text = name.type if isinstance(name, Device) else str(name)
+    def __init__(self, type: object = "cpu", index: int | None = None):
+        if isinstance(type, int):
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        text = str(type)
         self.type, _, number = text.partition(":")
+        if self.type not in DEVICE_TYPES.split(", "):
+            raise RuntimeError(
+                f"Expected one of {DEVICE_TYPES} device type at start of device string: {self.type}"
+            )
         self.index = int(number) if number else index
 
     def __repr__(self) -> str:
@@ -89,7 +113,8 @@ class Tensor:
 
     __slots__ = ("_array", "_version_cell", "_edge", "_meta", "__dict__", "__weakref__")
 
-    # Data -------------------------------------------------------------------------------------------------------
+    # Data
+    # -------------------------------------------------------------------------------------------------------
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -146,7 +171,8 @@ class Tensor:
 
     def storage_offset(self) -> int:
         """Where the first element lies in the storage, counted in elements."""
-        return layout_of(self._array).offset
+        array = self._array
+        return 0 if array.base is None else layout_of(array).offset
 
     def data_ptr(self) -> int:
         """The address of the first element."""
@@ -183,7 +209,8 @@ class Tensor:
             raise RuntimeError("Inference tensors do not track version counter.")
         return version_of(self)
 
-    # Place in the graph -----------------------------------------------------------------------------------------
+    # Place in the graph
+    # -----------------------------------------------------------------------------------------
 
     @property
     def requires_grad(self) -> bool:
@@ -253,7 +280,8 @@ class Tensor:
     def _base(self) -> "Tensor | None":
         return None if self._meta is None else self._meta.base
 
-    # Gradient ---------------------------------------------------------------------------------------------------
+    # Gradient
+    # ---------------------------------------------------------------------------------------------------
 
     @property
     def grad(self) -> "Tensor | None":
@@ -272,19 +300,25 @@ class Tensor:
                 self._meta.grad = None
             return
         if not isinstance(value, Tensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}")
+            raise TypeError(
+                f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}"
+            )
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
-        expected = self.dtype if self._meta is None or self._meta.grad_dtype is SAME_DTYPE else self._meta.grad_dtype
+        expected = (
+            self.dtype if self._meta is None or self._meta.grad_dtype is SAME_DTYPE else self._meta.grad_dtype
+        )
         if expected is not None and value.dtype is not expected:
             raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{value.dtype.cpp_name}' to a tensor with grad_dtype "
+                f"attempting to assign a gradient with dtype '{value.dtype.cpp_name}' to a tensor with "
+                "grad_dtype "
                 f"'{expected.scalar_type}'. {GRAD_DTYPE}"
             )
         if value._array.shape != self._array.shape:
             raise RuntimeError(
                 f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of size "
-                f"'{list(self._array.shape)}'. Please ensure that the gradient and the tensor are the same size"
+                f"'{list(self._array.shape)}'. Please ensure that the gradient and the tensor are the same "
+                "size"
             )
         meta_of(self).grad = value
 
@@ -309,8 +343,10 @@ class Tensor:
         held = None if self._meta is None else self._meta.grad
         if held is not None and value is not None and held.dtype is not value:
             raise RuntimeError(
-                f"Cannot set grad_dtype to '{value.scalar_type}' because there is already a gradient with dtype "
-                f"'{held.dtype.cpp_name}'. Please clear the gradient (.grad = None) before changing grad_dtype, or "
+                f"Cannot set grad_dtype to '{value.scalar_type}' because there is already a gradient with "
+                "dtype "
+                f"'{held.dtype.cpp_name}'. Please clear the gradient (.grad = None) before changing "
+                "grad_dtype, or "
                 "ensure the new grad_dtype matches the existing gradient's dtype."
             )
         meta_of(self).grad_dtype = value
@@ -335,7 +371,8 @@ class Tensor:
         return self._meta is not None and self._meta.retains_grad
 
     def register_hook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(grad)` with each gradient of this tensor; what it returns, unless None, replaces the gradient.
+        """Call `hook(grad)` with each gradient of this tensor; what it returns, unless None, replaces the
+        gradient.
 
         Raises:
             RuntimeError: the tensor does not require grad.
@@ -380,7 +417,11 @@ REFRESH: list[Callable] = []  # views.py puts the function here that brings a vi
 def type_name(value: object) -> str:
     """The name of a value's type as C++ messages give it."""
     kind = type(value)
-    return kind.__name__ if kind.__module__ in ("builtins", "refgrad.tensor") else f"{kind.__module__}.{kind.__name__}"
+    return (
+        kind.__name__
+        if kind.__module__ in ("builtins", "refgrad.tensor")
+        else f"{kind.__module__}.{kind.__name__}"
+    )
 
 
 def meta_of(tensor: Tensor) -> AutogradMeta:

@@ -1,10 +1,12 @@
 """Views: who shares whose memory and history, what may be written, and how a write reaches the base.
 
-*Creation kind*: how a view was made; every kind but DEFAULT forbids writes that autograd would have to follow.
+*Creation kind*: how a view was made; every kind but DEFAULT forbids writes that autograd would have to
+follow.
 *Stale*: a view whose base, or another view of it, was written since its node was made.
 """
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -21,30 +23,44 @@ from refgrad.layout import layout_of, strides_of
 from refgrad.storage import INFERENCE, version_cell
 from refgrad.tensor import REFRESH, AutogradMeta, Tensor, edge_of, set_edge
 
-DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = "default", "no_grad", "multi", "function", "inference"
+DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (
+    "default",
+    "no_grad",
+    "multi",
+    "function",
+    "inference",
+)
 
 _CLARIFY = (
-    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-    "the view and the inplace either both inside the {mode} block (if you don't want the inplace to be tracked) or "
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+    "moving both "
+    "the view and the inplace either both inside the {mode} block (if you don't want the inplace to be "
+    "tracked) or "
     "both outside (if you want the inplace to be tracked)."
 )
 _ADVICE = {
     NO_GRAD: _CLARIFY.format(mode="no_grad"),
     INFERENCE_MODE: _CLARIFY.format(mode="inference_mode"),
     MULTI_OUTPUT: (
-        " This view is the output of a function that returns multiple views. Such functions do not allow the output "
+        " This view is the output of a function that returns multiple views. Such functions do not allow "
+        "the output "
         "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
     ),
     CUSTOM_FUNCTION: (
-        " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
-        "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
-        "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+        " This view was created inside a custom Function (or because an input was returned as-is) and the "
+        "autograd "
+        "logic to handle view+inplace would override the custom backward associated with the custom "
+        "Function, leading "
+        "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the "
+        "custom "
         "Function."
     ),
 }
 
 
-def make_view(source: Tensor, array: np.ndarray, multiple: bool = False, replay: Callable | None = None) -> Tensor:
+def make_view(
+    source: Tensor, array: np.ndarray, multiple: bool = False, replay: Callable | None = None
+) -> Tensor:
     """A view of `source` (or of its base) that shows `array`; its place in the graph is still to be set.
 
     `replay` makes this view from `source` anew, for views that no strides can express.
@@ -140,7 +156,9 @@ def check_kind(meta: AutogradMeta, modified: str) -> None:
         return
     node, number = (None, 0) if meta.edge is None else split_edge(meta.edge)
     if node is None or kind in (NO_GRAD, INFERENCE_MODE):
-        made = f"Output {number} of {short_name(node)} is a view of a view which was" if node else "A view was"
+        made = (
+            f"Output {number} of {short_name(node)} is a view of a view which was" if node else "A view was"
+        )
         where = "inference mode" if kind == INFERENCE_MODE else "no_grad mode"
         against = "in normal mode" if kind == INFERENCE_MODE else "with grad mode enabled"
         text = f"{made} created in {where} and {modified} modified inplace {against}."
@@ -173,17 +191,22 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
     base = meta.base
     copy_slices = CopySlices.of(base, tensor, node)
     set_edge(base, copy_slices)
+    meta.seen_version = -1  # whoever looked after the write may have renewed it too early
     refresh(tensor)
 
 
 class CopySlices(Node):
-    """A write into a view, seen from the base: routes part of the base's gradient through the written op's node."""
+    """A write into a view, seen from the base: routes part of the base's gradient through the written op's
+    node.
+    """
 
     __slots__ = ("base_layout", "view_layout", "replay", "function")
 
     @classmethod
     def of(cls, base: Tensor, view: Tensor, node: Node) -> "CopySlices":
-        """Take the place of `base`'s node; the first edge goes to the old one, the others are those of `node`."""
+        """Take the place of `base`'s node; the first edge goes to the old one, the others are those of
+        `node`.
+        """
         new = object.__new__(cls)
         edges = (edge_of(base), *node.edges[1:])
         start(new, edges, (base._array.shape, base._array.dtype))
@@ -199,7 +222,7 @@ class CopySlices(Node):
             raise RuntimeError(errors.FREED)
         grad = grads[0]
         if grad is None:
-            return (None,) * len(self.edges)
+            return [None] * len(self.edges)
         shape, strides, offset = self.base_layout
         result = grad.new_empty_strided(shape, strides)
         result.copy_(grad)
@@ -237,4 +260,3 @@ class CopySlices(Node):
 
 CopySlices.__module__ = "builtins"
 CALL_FUNCTION: list[Callable] = []  # engine.py puts the function here that runs a node outside a run
-

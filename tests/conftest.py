@@ -1,4 +1,4 @@
-"""How Hypothesis runs: the same programs every time in CI, new ones at a desk, with the failures found there kept."""
+"""How Hypothesis runs: the same programs every time in CI; new ones at a desk, where failures are kept."""
 
 import os
 

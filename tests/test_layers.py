@@ -8,11 +8,11 @@ import pytest
 ROOT = Path(__file__).parent.parent
 # One layer a line, lowest first; its rows in order. A row is a module, or a package with all that it holds.
 REFGRAD = """
-errors dtypes layout schema argument_errors binding signatures overloads modes
+errors dtypes layout lazy types return_types schema argument_errors binding signatures overloads modes
 storage graph generator tensor printing views
-call recipe op engine
+call recipe op gradients hooks engine
 kernels ops
-namespaces nn optim autograd func utils testing
+namespaces operators autograd methods random nn optim func utils testing
 """
 HARNESS = """
 program outcome

@@ -22,6 +22,9 @@ class TorchEngine(Engine):
 
     def reset(self) -> None:
         torch.default_generator.manual_seed(0)  # the CPU's alone: torch.manual_seed asks every device, 0.3 ms
+        self.restore()
+
+    def restore(self) -> None:
         if not torch.is_grad_enabled():
             torch.set_grad_enabled(True)
         if torch.get_default_dtype() is not torch.float32:
@@ -34,6 +37,6 @@ class TorchEngine(Engine):
     def run(self, program: Program, look: str = "full") -> Trace:
         torch.set_warn_always(True)
         dynamo = sys.modules.get("torch._dynamo")
-        if dynamo is not None and "compile" in program.text:
+        if dynamo is not None and program.mentions("torch.compile"):
             dynamo.reset()  # it keeps compiled code by code object, and the globals that code named are gone
         return super().run(program, look)

@@ -1,6 +1,8 @@
-"""A small library of custom Functions and helpers that generated programs define: right ones and classic wrong ones.
+"""A small library of custom Functions and helpers that generated programs define: right ones and classic
+wrong ones.
 
-A definition is emitted once, before its first use. What the model must know of it stands beside the text.
+A definition is emitted once, before its first use. What the model must know of it stands beside the
+text.
 """
 
 from textwrap import dedent

@@ -1,10 +1,12 @@
 """Intents: what a step of a generated program may do, said without knowing the state.
 
-An *intent* names an action and carries picks, small numbers that know nothing of what will be alive. An *action* is a
-function of the scope and the picks that writes at most a few statements; where it does not apply, it does the nearest
-thing that does, or nothing. A *group* is a feature area: each program of the bulk generator uses a random subset.
+An *intent* names an action and carries picks, small numbers that know nothing of what will be alive. An
+*action* is a function of the scope and the picks that writes at most a few statements; where it does not
+apply, it does the nearest thing that does, or nothing. A *group* is a feature area: each program of the
+bulk generator uses a random subset.
 
-To add a kind of step, write one function under `@action(group, weight)` in `actions/`; both drivers then draw it.
+To add a kind of step, write one function under `@action(group, weight)` in `actions/`; both drivers then
+draw it.
 """
 
 from collections.abc import Callable

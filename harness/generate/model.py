@@ -1,11 +1,13 @@
 """What a generated program has alive, as far as the rules of autograd need it: no data, only bookkeeping.
 
-*Memory* is a storage; with it go the bounds of the values in it. *Live* is a tensor. *Node* stands for all graph
-nodes that one statement made. Bounds are powers of two: values are multiples of 2**lo below 2**hi, and the sum of
-the absolute derivatives of this tensor by any earlier element is a multiple of 2**dlo below 2**dhi. In the exact
-lane both widths stay below the bits of a float32, so no sum or product rounds, in whatever order it is computed.
+*Memory* is a storage; with it go the bounds of the values in it. *Live* is a tensor. *Node* stands for
+all graph nodes that one statement made. Bounds are powers of two: values are multiples of 2**lo below
+2**hi, and the sum of the absolute derivatives of this tensor by any earlier element is a multiple of
+2**dlo below 2**dhi. In the exact lane both widths stay below the bits of a float32, so no sum or product
+rounds, in whatever order it is computed.
 
-Where the model cannot know (a graph half freed by an error, gradients of gradients) it says so: `MAYBE`, `freed = 2`.
+Where the model cannot know (a graph half freed by an error, gradients of gradients) it says so: `MAYBE`,
+`freed = 2`.
 """
 
 from harness.generate.values import FLOATS, Shape, contiguous
@@ -114,7 +116,7 @@ def is_stale(tensor: Live) -> bool:
 
 
 def usable(tensor: Live) -> bool:
-    """Whether reading the grad_fn is allowed: views of the forbidden kinds are not, once their base was written."""
+    """Whether the grad_fn may be read: not for views of the forbidden kinds once their base was written."""
     base = tensor.base
     if base is None:
         return True
@@ -158,8 +160,10 @@ def leaf(tensor: Live) -> bool:
 
 
 def edge(tensor: Live):
-    """Where the gradient of an operand goes: its node, the leaf itself, or nowhere. Call it where the program uses
-    the operand: it refreshes a stale view."""
+    """Where the gradient of an operand goes: its node, the leaf itself, or nowhere.
+
+    Call it where the program uses the operand: it refreshes a stale view.
+    """
     node = refresh(tensor)
     if node is not None:
         return node
@@ -200,7 +204,9 @@ def write_refused(target: Live, needs_grad: bool) -> str:
         return "view-inplace"
     if target.node is None and target.was_leaf or base is not None and base.node is None and base.was_leaf:
         return "leaf-inplace"
-    if target.node is None and requires(target):  # a stale view counts as a leaf here until its grad_fn is read
+    if target.node is None and requires(
+        target
+    ):  # a stale view counts as a leaf here until its grad_fn is read
         return "leaf-inplace"
     if base is not None and base.node is None and requires(target):
         return "leaf-inplace"
@@ -232,8 +238,11 @@ def written(target: Live, others=(), saves=(), frees=False, depends=None, needs_
 
 
 def reached(roots, targets=None) -> tuple[dict, dict]:
-    """The nodes that a run from these roots visits and the leaves it fills: each maps to whether its gradient would
-    require grad under create_graph. With targets (`inputs=`), only what leads to one of them."""
+    """The nodes that a run from these roots visits and the leaves it fills.
+
+    Each maps to whether its gradient would require grad under create_graph. With targets (`inputs=`), only
+    what leads to one of them.
+    """
     edges = [peek(root) for root in roots]
     wanted = None if targets is None else _leading_to(edges, targets)
     nodes: dict = {}
@@ -252,14 +261,14 @@ def reached(roots, targets=None) -> tuple[dict, dict]:
         if at in nodes and (nodes[at] or not carries):
             continue
         nodes[at] = carries
-        for below, depends in zip(at.edges, at.depends):
+        for below, depends in zip(at.edges, at.depends, strict=True):
             if below is not None:
                 stack.append((below, carries or depends))
     return nodes, leaves
 
 
 def _leading_to(edges, targets) -> dict:
-    """What a run restricted to these edges has to visit (the targets' own nodes only if something below is asked)."""
+    """What a run to these targets visits; a target's own node only if something below it is asked."""
     wanted: dict = {}
     marks = set(targets)
 
@@ -280,7 +289,7 @@ def _leading_to(edges, targets) -> dict:
 
 
 def obstacle(nodes, create_graph: bool = False) -> str:
-    """The kind of error a run over these nodes raises, "" for none, "uncertain" when the model does not know."""
+    """The kind of error a run over these nodes raises, "" for none, "uncertain" if the model cannot tell."""
     kinds = set()
     for node in nodes:
         if node.fault:
@@ -305,7 +314,7 @@ def free(nodes, certain: int = 1) -> None:
 
 
 def accumulate(leaf: Live, memory: Memory, create_graph: bool, node: Node | None) -> None:
-    """A gradient arrives at `.grad`: the first is stored, later ones are added, in place unless create_graph."""
+    """A gradient arrives at `.grad`: the first is stored, later ones are added (in place or not)."""
     old = leaf.grad
     if old is MAYBE:
         return

@@ -1,7 +1,7 @@
 """The op pool of generated programs: texts, which tensors are saved, result shapes and bounds.
 
-Templates are filled with operand names by `%`. Everything that depends on a shape is cached by shape: a generator asks
-the same few questions all the time. Adding an op is one row.
+Templates are filled with operand names by `%`. Everything that depends on a shape is cached by shape: a
+generator asks the same few questions all the time. Adding an op is one row.
 """
 
 from functools import cache
@@ -106,7 +106,12 @@ SMOOTH_INPLACE = (
     Unary("%s.cos_()", "s", True, k=0),
 )
 
-INTEGER_INPLACE = (Unary("%s.add_(1)", up=1, shift=True), Unary("%s.mul_(2)", up=1), Unary("%s += 1", up=1, shift=True), Unary("%s.neg_()"))
+INTEGER_INPLACE = (
+    Unary("%s.add_(1)", up=1, shift=True),
+    Unary("%s.mul_(2)", up=1),
+    Unary("%s += 1", up=1, shift=True),
+    Unary("%s.neg_()"),
+)
 
 FILL = ("%s.zero_()", "%s.fill_(1.0)", "%s.fill_(2.0)", "%s[...] = 0.5")
 
@@ -182,13 +187,21 @@ def views(shape: Shape, strides: tuple[int, ...] | None) -> tuple[View, ...]:
     if ndim >= 2:
         swapped = (1, 0, *range(2, ndim))
         found.append(View(".transpose(0, 1)", *_permuted(shape, strides, swapped)))
-        found.append(View(".transpose(-2, -1)", *_permuted(shape, strides, (*range(ndim - 2), ndim - 1, ndim - 2))))
+        found.append(
+            View(".transpose(-2, -1)", *_permuted(shape, strides, (*range(ndim - 2), ndim - 1, ndim - 2)))
+        )
         order = (ndim - 1, *range(ndim - 1))
         found.append(View(f".permute({', '.join(map(str, order))})", *_permuted(shape, strides, order)))
     if ndim < 3:
         for dim in (0, ndim):
-            unit = None if strides is None else (*strides[:dim], _new_stride(shape, strides, dim), *strides[dim:])
-            found.append(View(f".unsqueeze({dim if dim == 0 else -1})", (*shape[:dim], 1, *shape[dim:]), unit))
+            unit = (
+                None
+                if strides is None
+                else (*strides[:dim], _new_stride(shape, strides, dim), *strides[dim:])
+            )
+            found.append(
+                View(f".unsqueeze({dim if dim == 0 else -1})", (*shape[:dim], 1, *shape[dim:]), unit)
+            )
     for dim in range(ndim):
         found += _views_of_dim(shape, strides, dim)
     if strides is not None and is_contiguous(shape, strides):
@@ -228,7 +241,9 @@ def _views_of_dim(shape, strides, dim):
 
 def _reshapes(shape):
     count = numel(shape)
-    targets = {(count,), (1, count), tuple(reversed(shape))} | ({(2, count // 2)} if count % 2 == 0 else set())
+    targets = {(count,), (1, count), tuple(reversed(shape))} | (
+        {(2, count // 2)} if count % 2 == 0 else set()
+    )
     found = []
     for target in sorted(targets - {shape}):
         for method in ("view", "reshape"):
@@ -250,7 +265,7 @@ def _expansions(shape, strides):
         if strides is not None:
             old = (0,) * (len(target) - len(shape)) + tuple(
                 0 if size == 1 and new == 2 else stride
-                for size, stride, new in zip(shape, strides, target[len(target) - len(shape) :])
+                for size, stride, new in zip(shape, strides, target[len(target) - len(shape) :], strict=True)
             )
         found.append(View(f".expand({', '.join(map(str, target))})", target, old, fanout))
     return found
@@ -276,7 +291,7 @@ def splits(shape: Shape, strides: tuple[int, ...] | None) -> tuple[tuple[str, tu
 
 
 class Reduction(NamedTuple):
-    """What follows the operand's name, the result's shape, how many terms are joined, and which rule holds."""
+    """What follows the operand's name, the result's shape, how many terms are joined, which rule holds."""
 
     text: str
     shape: Shape
@@ -331,6 +346,8 @@ def smooth_reductions(shape: Shape) -> tuple[Reduction, ...]:
             found.append(Reduction(f".var({dim}, unbiased=False)", rest, size, "square"))
     if count > 1:
         found.append(Reduction(".var()", (), count, "square"))
+        found.append(Reduction(".std()", (), count, "norm"))
+    found.append(Reduction(".norm()", (), count, "norm"))
     return tuple(found)
 
 

@@ -1,12 +1,13 @@
 """The plain front of the grammar: programs from a seed, fast, for campaigns."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from random import Random
 
 from harness.generate import actions  # noqa: F401  (registers the kinds of steps)
 from harness.generate.intents import ACTIONS, Intent
-from harness.generate.resolve import Settings, resolve
+from harness.generate.resolve import Settings, resolve, written_by
 from harness.program import Program
 
 SIZE = 20
@@ -22,6 +23,11 @@ def enabled(mask: int) -> tuple[str, ...]:
     """The actions of a swarm, each as often as its weight says; the groups in the mask are on."""
     on = {group for bit, group in enumerate(_GROUPS) if mask >> bit & 1} | set(ALWAYS)
     return tuple(step.name for step in ACTIONS.values() if step.group in on for _ in range(step.weight))
+
+
+def picks_of(number: int) -> tuple[int, ...]:
+    """The six picks that an integer below 2**24 stands for: its digits to base 16, the lowest first."""
+    return _TRIPLES[number & 4095] + _TRIPLES[number >> 12]
 
 
 def settings_of(number: int) -> Settings:
@@ -44,9 +50,8 @@ def draw(random: Random, size: int = SIZE, fault_share: float = FAULT_SHARE) -> 
         number = bits(24)
         drawn.append((names[int(choose() * count)], triples[number & 4095] + triples[number >> 12]))
     if choose() < fault_share:
-        number = bits(24)
-        plant = ("plant", triples[number & 4095] + triples[number >> 12])
-        drawn.insert(size // 2 + int(choose() * (size // 2 + 1)), plant)
+        place = size // 2 + int(choose() * (size // 2 + 1))
+        drawn.insert(place, ("plant", picks_of(bits(24))))
     return drawn, settings
 
 
@@ -66,3 +71,11 @@ def programs(seed: int, count: int, size: int = SIZE, fault_share: float = FAULT
     """So many programs, each of which can be made again by itself from the seed in its id."""
     for number in range(seed, seed + count):
         yield program(number, size, fault_share)
+
+
+def coverage(seeds: Iterable[int], size: int = SIZE) -> Counter[str]:
+    """How often each kind of step wrote something in the programs of these seeds (0: never)."""
+    counts: Counter[str] = Counter(dict.fromkeys(ACTIONS, 0))
+    for seed in seeds:
+        counts.update(written_by(*draw(Random(seed), size)))
+    return counts

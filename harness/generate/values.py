@@ -1,8 +1,9 @@
 """Shapes, strides, dtypes and literal data that generated programs are made of.
 
-A *shape family* is a handful of shapes that broadcast or multiply with each other, so that two tensors picked at
-random can usually meet in an op. Data are small dyadic numbers written as literals: exact in every float dtype.
-Everything here is a pure function of small arguments and is cached: a generator sees few shapes, many times.
+A *shape family* is a handful of shapes that broadcast or multiply with each other, so that two tensors
+picked at random can usually meet in an op. Data are small dyadic numbers written as literals: exact in
+every float dtype. Everything here is a pure function of small arguments and is cached: a generator sees
+few shapes, many times.
 """
 
 from functools import cache
@@ -71,7 +72,7 @@ def contiguous(shape: Shape) -> tuple[int, ...]:
 def is_contiguous(shape: Shape, strides: tuple[int, ...]) -> bool:
     """Whether a view of another shape is certainly possible (sizes of one have any stride)."""
     step = 1
-    for size, stride in zip(reversed(shape), reversed(strides)):
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size == 0:
             return True
         if size != 1:
@@ -84,7 +85,7 @@ def is_contiguous(shape: Shape, strides: tuple[int, ...]) -> bool:
 @cache
 def overlaps(shape: Shape, strides: tuple[int, ...]) -> bool:
     """Whether some elements share memory, as after expand."""
-    return any(stride == 0 and size > 1 for size, stride in zip(shape, strides))
+    return any(stride == 0 and size > 1 for size, stride in zip(shape, strides, strict=True))
 
 
 @cache
@@ -96,7 +97,7 @@ def broadcast(one: Shape, other: Shape) -> Shape | None:
         one = (1,) * (len(other) - len(one)) + one
     other = (1,) * (len(one) - len(other)) + other
     sizes = []
-    for m, n in zip(one, other):
+    for m, n in zip(one, other, strict=True):
         if m != n and m != 1 and n != 1:
             return None
         sizes.append(n if m == 1 else m)
@@ -123,7 +124,7 @@ def _nested(shape: Shape, numbers: list[str]) -> str:
 @cache
 def literal(shape: Shape, pattern: int, dtype: str) -> str:
     """A nested list of dyadic numbers; few patterns, so that equal statements recur and stay compiled."""
-    start = pattern % 5 * 3
+    start = pattern % 3 * 3
     if dtype == "b":
         numbers = [str((start + i) % 3 != 1) for i in range(numel(shape))]
     elif dtype in FLOATS:

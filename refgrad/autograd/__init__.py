@@ -30,9 +30,12 @@ __all__ = [
 ]
 
 CYCLE = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
-    "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have "
-    "to use this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle "
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+    "gradient "
+    "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. "
+    "If you have "
+    "to use this function, make sure to reset the .grad fields of your parameters to None after use to "
+    "break the cycle "
     "and avoid the leak."
 )
 UNUSED = "appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."
@@ -51,17 +54,30 @@ def backward(
     Source: `torch.autograd.backward` in PyTorch's docs.
 
     Raises:
-        RuntimeError: a root does not require grad, a gradient is missing or does not fit, a saved tensor was freed or
-            written since, or a formula fails; leaves that were reached before keep what they got.
+        RuntimeError: a root does not require grad, a gradient is missing or does not fit, a saved tensor was
+            freed or written since, or a formula fails; leaves that were reached before keep what they got.
     """
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
+        )
         if grad_tensors is not None:
             raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+                "Please only "
                 "use `grad_tensors`."
             )
         grad_tensors = grad_variables
+    if (
+        inputs is None
+        and grad_tensors.__class__ is Tensor
+        and tensors.__class__ is Tensor
+        and not create_graph
+    ):
+        # The common call, without the detours.
+        check_root_gradient(0, grad_tensors, tensors._array.shape, tensors.dtype)
+        engine.execute(root_edges((tensors,)), [grad_tensors], flag(retain_graph or False), False)
+        return
     chosen = listed(inputs) if inputs is not None else None
     if chosen is not None and len(chosen) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
@@ -79,7 +95,7 @@ def backward(
         targets.append(edge_of(target))
     engine.execute(edges, gradients, keep, create, targets)
     if create:
-        graph.warn_once(CYCLE)
+        modes.warn_once(CYCLE)
 
 
 def grad(
@@ -93,7 +109,8 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
-    """The gradients of `outputs` with respect to `inputs`, a tuple (a dict for a dict); `.grad` stays as it is.
+    """The gradients of `outputs` with respect to `inputs`, a tuple (a dict for a dict); `.grad` stays as it
+    is.
 
     Source: `torch.autograd.grad` in PyTorch's docs.
 
@@ -108,7 +125,8 @@ def grad(
         )
     if isinstance(inputs, dict) and type(inputs) is not dict:
         raise TypeError(
-            f"`inputs` argument to `grad()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not "
+            f"`inputs` argument to `grad()` must be a dict, not {type(inputs).__name__}. Other Mapping "
+            "types are not "
             "supported."
         )
     roots = (outputs,) if isinstance(outputs, (Tensor, GradientEdge)) else tuple(outputs)
@@ -117,7 +135,8 @@ def grad(
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if not only_inputs:
         warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+            "gradient for other "
             "parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
@@ -207,13 +226,17 @@ def check_root_gradient(index: int, gradient: Tensor, shape: tuple, dtype: dtype
     """
     if gradient._array.shape != shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{index}] has a shape of {Size(gradient._array.shape)} and output[{index}] "
+            f"Mismatch in shape: grad_output[{index}] has a shape of {Size(gradient._array.shape)} and "
+            f"output[{index}] "
             f"has a shape of {Size(shape)}."
         )
-    if (gradient.dtype.category == dtypes.COMPLEX) != (dtype.category == dtypes.COMPLEX):
+    own = gradient.dtype
+    if own is not dtype and (own.category == dtypes.COMPLEX) != (dtype.category == dtypes.COMPLEX):
         raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{index}] has a dtype of {gradient.dtype} and output[{index}] has a dtype of {dtype}."
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
+            "in dtype: "
+            f"grad_output[{index}] has a dtype of {gradient.dtype} and output[{index}] has a dtype of "
+            f"{dtype}."
         )
 
 
@@ -245,7 +268,9 @@ def root_edges(roots: Sequence) -> list:
     for index, root in enumerate(roots):
         edge = root.edge if isinstance(root, GradientEdge) else edge_of(root)
         if edge is None or edge.__class__ is tuple and edge[0] is None:
-            raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+            raise RuntimeError(
+                f"element {index} of tensors does not require grad and does not have a grad_fn"
+            )
         edges.append(edge)
     return edges
 

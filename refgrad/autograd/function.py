@@ -1,7 +1,8 @@
 """Custom Functions: `Function`, its context, and the node that runs its backward.
 
-*Context* (`ctx`): what `forward` and `backward` share; it is the node itself. *Dirty*: an input that `forward` wrote to.
-Source of the rules: "Extending torch.autograd" and `torch.autograd.Function` in PyTorch's docs.
+*Context* (`ctx`): what `forward` and `backward` share; it is the node itself. *Dirty*: an input that
+`forward` wrote to. Source of the rules: "Extending torch.autograd" and `torch.autograd.Function` in PyTorch's
+docs.
 """
 
 import functools
@@ -16,18 +17,24 @@ from refgrad.storage import count_write, version_cell, version_of
 from refgrad.tensor import Tensor, accumulator, alias, edge_of, set_edge, type_name, wrap
 
 NOT_RETURNED = (
-    "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
+    "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+    "are modified "
     "inplace must all be outputs of the Function."
 )
 ONE_OUTPUT = (
-    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than "
-    "one Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a "
-    "view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two "
-    "Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). You "
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
+    "return more than "
+    "one Tensor. This is not supported by the current autograd engine. You should either make sure the "
+    "input is not a "
+    "view (using .clone() for example) or make your Function only return one Tensor (potentially splitting "
+    "it into two "
+    "Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
+    "operations). You "
     "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
 )
 ONCE = (
-    "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. "
+    "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+    "autograd.Function. "
     "Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
 )
 
@@ -65,7 +72,8 @@ class FunctionCtx:
     def mark_shared_storage(self, *pairs: Any) -> None:
         """Deprecated, without effect."""
         warnings.warn(
-            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
+            "Note that "
             "calls to `set_()` are not tracked",
             FutureWarning,
             stacklevel=2,
@@ -75,7 +83,8 @@ class FunctionCtx:
         """Choose whether backward gets zeros (the default) or None for outputs without a gradient."""
         if not isinstance(value, bool):
             raise TypeError(
-                "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
+                "set_materialize_grads received an invalid combination of arguments - got (), but expected "
+                "(bool)"
             )
         self._materialize = value
 
@@ -110,13 +119,17 @@ class BackwardCFunction(FunctionCtx, Node):
     @property
     def saved_variables(self) -> tuple:
         """The old name of `saved_tensors`."""
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
+        )
         return self.saved_tensors
 
     @property
     def materialize_grads(self) -> bool:
         """Write only, as in PyTorch."""
-        raise AttributeError("attribute 'materialize_grads' of 'torch._C._FunctionBase' objects is not readable")
+        raise AttributeError(
+            "attribute 'materialize_grads' of 'torch._C._FunctionBase' objects is not readable"
+        )
 
     @property
     def _raw_saved_tensors(self) -> tuple:
@@ -153,7 +166,8 @@ class BackwardCFunction(FunctionCtx, Node):
         if vjp is not Function.vjp:
             if backward is not Function.backward:
                 raise RuntimeError(
-                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                    "should only "
                     "implement one of them."
                 )
             return vjp
@@ -185,7 +199,8 @@ class BackwardCFunction(FunctionCtx, Node):
             if not is_tensor:
                 if result is not None:
                     raise RuntimeError(
-                        f"function {self.name()} returned a gradient different than None at position {position}, but "
+                        f"function {self.name()} returned a gradient different than None at position "
+                        f"{position}, but "
                         "the corresponding forward input was not a Variable"
                     )
             elif result is None or isinstance(result, Tensor):
@@ -219,7 +234,8 @@ def unpack(node: BackwardCFunction, saved: Any) -> Any:
     checked = call.check_saved(kept, version)
     if had_node and checked.grad_fn is None:
         raise RuntimeError(
-            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, "
+            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
+            "supported, "
             "please use out-of-place `.detach()` instead"
         )
     return checked
@@ -242,8 +258,10 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     def __init__(self, *args: Any, **kwargs: Any):
         warnings.warn(
-            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
-            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future version "
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
+            "should "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a "
+            "future version "
             "of PyTorch.",
             DeprecationWarning,
             stacklevel=2,
@@ -251,7 +269,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
+            "autograd "
             "function with static forward method. (Example: "
             "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
@@ -270,7 +289,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Compute the gradients of the inputs; to be overridden."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "You must implement either the backward or vjp method for your custom autograd.Function to use "
+            "it with "
             "backward mode AD."
         )
 
@@ -302,6 +322,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, {}
+        for name in kwargs:
+            refuse_unknown(cls.forward, name)
         everything = (*args, *kwargs.values())
         is_tensor = tuple(isinstance(arg, Tensor) for arg in everything)
         needs = tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in everything)
@@ -321,6 +343,12 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             modes.set_grad(before)
         return wrap_outputs(ctx, output, tensors, edges, recorded)
 
+
+def refuse_unknown(forward: Callable, name: str) -> None:
+    """Refuse a keyword that `forward` does not take, in PyTorch's words."""
+    parameters = inspect.signature(forward).parameters
+    if name not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
 
 
 def wrap_outputs(ctx: Any, output: Any, inputs: list, edges: tuple, recorded: bool) -> Any:
@@ -372,8 +400,12 @@ def marked(ctx: Any) -> tuple[tuple, tuple]:
     return dirty, fixed
 
 
-def placed(ctx: Any, tensor: Tensor, number: int, inputs: list, dirty: tuple, live: bool, count: int) -> Tensor:
-    """One output in its place in the graph: detached, rebased, a view of the input it is, or made by the node."""
+def placed(
+    ctx: Any, tensor: Tensor, number: int, inputs: list, dirty: tuple, live: bool, count: int
+) -> Tensor:
+    """One output in its place in the graph: detached, rebased, a view of the input it is, or made by the
+    node.
+    """
     is_input, is_dirty = contains(inputs, tensor), contains(dirty, tensor)
     if not live:
         if not tensor.requires_grad:
@@ -397,7 +429,8 @@ def rebased(ctx: Any, tensor: Tensor, is_input: bool, count: int) -> Tensor:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
         warnings.warn(
-            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
+            "mutated should "
             "be passed to ctx.mark_dirty().",
             UserWarning,
             stacklevel=5,
@@ -438,7 +471,8 @@ def finish(ctx: Any, recorded: bool) -> None:
     for position, tensor in enumerate(to_save or ()):
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"save_for_backward can only save variables, but argument {position} is of type {type_name(tensor)}"
+                f"save_for_backward can only save variables, but argument {position} is of type "
+                f"{type_name(tensor)}"
             )
         saved.append(None if tensor is None else kept(ctx, tensor))
     own["_saved"] = tuple(saved)
@@ -447,7 +481,9 @@ def finish(ctx: Any, recorded: bool) -> None:
 
 
 def kept(ctx: Any, tensor: Tensor) -> tuple:
-    """What is kept of a saved tensor: itself, or memory and counter of an output; version; whether it had a node."""
+    """What is kept of a saved tensor: itself, or memory and counter of an output; version; whether it had a
+    node.
+    """
     node = tensor.grad_fn
     if node is ctx:
         return SavedResult(tensor), version_of(tensor), True
@@ -468,7 +504,9 @@ def apply_saved_hooks(ctx: Any) -> None:
 
 
 def once_differentiable(function: Callable) -> Callable:
-    """Marks a backward that cannot itself be differentiated: it runs outside the graph, and its results refuse."""
+    """Marks a backward that cannot itself be differentiated: it runs outside the graph, and its results
+    refuse.
+    """
 
     @functools.wraps(function)
     def wrapper(ctx: Any, *args: Any) -> Any:
@@ -512,5 +550,3 @@ class InplaceFunction(Function):
     def __init__(self, inplace: bool = False):
         super().__init__()
         self.inplace = inplace
-
-

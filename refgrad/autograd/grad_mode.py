@@ -20,7 +20,9 @@ def is_inference_mode_enabled() -> bool:
 
 
 class ContextDecorator:
-    """A context manager that decorates functions and generators too: each call, each step, runs inside a fresh one."""
+    """A context manager that decorates functions and generators too: each call, each step, runs inside a
+    fresh one.
+    """
 
     def __call__(self, function: Callable) -> Callable:
         return decorated(self.clone, function)
@@ -40,8 +42,10 @@ def decorated(make: Callable, function: Callable) -> Callable:
     """Wrap a function, a generator function or (deprecated) a class, so that its body runs inside `make()`."""
     if inspect.isclass(function):
         warnings.warn(
-            "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
-            "functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
+            "Decorating classes is deprecated and will be disabled in future versions. You should only "
+            "decorate "
+            "functions or methods. To preserve the current behavior of class decoration, you can directly "
+            "decorate the "
             "`__init__` method and nothing else.",
             FutureWarning,
             stacklevel=3,
@@ -157,7 +161,9 @@ class set_grad_enabled(ContextDecorator):
 
 
 class inference_mode(ContextDecorator):
-    """Like `no_grad`, and new tensors are inference tensors, without versions. Source: `torch.inference_mode`."""
+    """Like `no_grad`, and new tensors are inference tensors, without versions. Source:
+    `torch.inference_mode`.
+    """
 
     def __new__(cls, mode: Any = True) -> Any:
         if isinstance(mode, bool):
@@ -179,4 +185,3 @@ class inference_mode(ContextDecorator):
     def clone(self) -> "inference_mode":
         """A fresh manager with the same mode."""
         return type(self)(self.mode)
-

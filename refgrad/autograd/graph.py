@@ -1,6 +1,5 @@
 """`torch.autograd.graph`: looking at the graph and hooking into it."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -19,19 +18,6 @@ __all__ = [
     "save_on_cpu",
     "saved_tensors_hooks",
 ]
-
-warned: set[str] = set()
-
-
-def warn_once(text: str) -> None:
-    """A warning that PyTorch gives once a process, unless `set_warn_always` is on."""
-    if text not in warned or warn_always[0]:
-        warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=3)
-
-
-warn_always = [False]
-
 
 class GradientEdge(NamedTuple):
     """A place in the graph: input `output_nr` of `node`."""
@@ -139,7 +125,8 @@ class MultiHandle:
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> Any:
-    """Call `fn` with the gradients of all these tensors once they are there, or with the first one (`mode="any"`).
+    """Call `fn` with the gradients of all these tensors once they are there, or with the first one
+    (`mode="any"`).
 
     Raises:
         ValueError: `mode` is neither.

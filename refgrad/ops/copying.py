@@ -5,8 +5,11 @@ import warnings
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.layout import is_dense, strides_of
-from refgrad.op import composite, op
+from refgrad.layout import is_contiguous, is_dense, strides_of
+from refgrad.op import calls, composite, op
+from refgrad.tensor import CPU, Device, Tensor
+
+# Memory -------------------------------------------------------------------------------------------------------------
 
 
 def empty_strided(shape, strides, dtype):
@@ -21,11 +24,34 @@ def kept_strides(array):
     strides = strides_of(array)
     if is_dense(array.shape, strides):
         return strides
-    order = sorted(range(array.ndim), key=lambda i: (-strides[i], i))
-    kept, step = [0] * array.ndim, 1
+    if any(stride == 0 for stride, n in zip(strides, array.shape) if n > 1):
+        return contiguous_like(array.shape, expanded_order(strides, array.shape))
+    return contiguous_like(array.shape, sorted(range(array.ndim), key=lambda i: (-strides[i], i)))
+
+
+def expanded_order(strides, shape):
+    """The order of dimensions that a copy of expanded memory gets: expanded ones stay where they are."""
+    order = list(range(len(shape)))
+    for i in range(1, len(order)):
+        j = i
+        for k in range(i - 1, -1, -1):
+            first, second = strides[order[k]], strides[order[j]]
+            if first == 0 or second == 0:
+                continue
+            if first < second or first == second and shape[order[k]] < shape[order[j]]:
+                order[k], order[j] = order[j], order[k]
+                j = k
+            else:
+                break
+    return order
+
+
+def contiguous_like(shape, order):
+    """Dense strides whose dimensions lie in this order, the outermost first."""
+    kept, step = [0] * len(shape), 1
     for i in reversed(order):
         kept[i] = step
-        step *= max(array.shape[i], 1)
+        step *= max(shape[i], 1)
     return tuple(kept)
 
 
@@ -33,32 +59,80 @@ def copy_of(array, dtype=None, contiguous=False):
     """A copy in new memory, laid out alike unless it shall be contiguous."""
     dtype = array.dtype if dtype is None else dtype
     if contiguous or array.flags.c_contiguous:
-        return np.array(array, dtype, order="C")
+        if dtype == array.dtype:
+            return np.array(array, dtype, order="C")
+        return np.ascontiguousarray(cast(array, dtype)).reshape(array.shape)
     result = empty_strided(array.shape, kept_strides(array), dtype)
-    result[...] = array
+    result[...] = array if dtype == array.dtype else cast(array, dtype)
     return result
 
 
-def is_contiguous_format(memory_format):
-    """Whether a memory format asks for contiguous memory."""
-    return memory_format is not None and memory_format.name == "contiguous_format"
+def cast(array, dtype):
+    """The elements in another type; floating values too large for an integer type wrap around as in C."""
+    if array.dtype.kind == "c" and dtype.kind not in "cb":
+        array = array.real
+    if array.dtype.kind == "f" and dtype.kind in "iu" and dtype.itemsize < 4:
+        return array.astype(np.int64 if dtype.kind == "u" else np.int32).astype(dtype)
+    return array.astype(dtype)
+
+
+def formatted_copy(array, memory_format, dtype=None):
+    """A copy laid out as a memory format says; None keeps the layout.
+
+    Raises:
+        RuntimeError: the format needs another number of dimensions.
+    """
+    name = "preserve_format" if memory_format is None else memory_format.name
+    if name == "preserve_format":
+        return copy_of(array, dtype)
+    if name == "contiguous_format":
+        return copy_of(array, dtype, contiguous=True)
+    result = empty_strided(array.shape, format_strides(array.shape, name), array.dtype if dtype is None else dtype)
+    result[...] = array if result.dtype == array.dtype else cast(array, result.dtype)
+    return result
+
+
+def format_strides(shape, name):
+    """The strides of a shape in a format that puts the channels last."""
+    rank = {"channels_last": 4, "channels_last_3d": 5}[name]
+    if len(shape) != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {name} format")
+    return contiguous_like(shape, (0, *range(2, rank), 1))
+
+
+def check_device(device):
+    """Refuse any device but the CPU.
+
+    Raises:
+        AssertionError, NotImplementedError: it is another.
+    """
+    if device is None or device is CPU:
+        return
+    kind = Device(device).type
+    if kind == "cuda":
+        raise AssertionError("Torch not compiled with CUDA enabled")
+    if kind != "cpu":
+        raise NotImplementedError(f"tensors live on the CPU here, not on device '{kind}'")
+
+
+# Copies and casts -------------------------------------------------------------------------------------------------------
 
 
 @op("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", self=lambda grad: grad)
 def clone(self, memory_format):
-    return copy_of(self, contiguous=is_contiguous_format(memory_format))
+    return formatted_copy(self, memory_format)
 
 
 @op(
     "_to_copy(Tensor self, *, ScalarType? dtype=None, MemoryFormat? memory_format=None) -> Tensor",
-    self=lambda grad, self_scalar_type: grad.to(self_scalar_type),
+    self=lambda grad, self_options: calls.to__dtype(grad, self_options),
     node="ToCopyBackward0",
+    record_if="dtype is None or dtype.category >= 2",
 )
 def to_copy(self, dtype, memory_format):
     target = self.dtype if dtype is None else dtype.numpy
     warn_discarded(self.dtype, target)
-    source = self.real if self.dtype.kind == "c" and target.kind not in "cb" else self
-    return copy_of(source, target, is_contiguous_format(memory_format))
+    return formatted_copy(self, memory_format, target)
 
 
 def warn_discarded(source, target):
@@ -67,21 +141,131 @@ def warn_discarded(source, target):
         warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=5)
 
 
+@composite(
+    "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, "
+    "MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+def to_dtype(self, dtype, non_blocking=False, copy=False, memory_format=None):
+    if not copy and (dtype is None or dtype.numpy is self._array.dtype):
+        if memory_format is None or memory_format.name == "preserve_format" or has_format(self, memory_format):
+            return self
+    return calls._to_copy(self, dtype, memory_format)
+
+
+@composite(
+    "to.device(Tensor(a) self, Device device=None, ScalarType dtype=None, bool non_blocking=False, bool copy=False, *, "
+    "MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+def to_device(self, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None):
+    check_device(device)
+    return to_dtype(self, dtype, non_blocking, copy, memory_format)
+
+
+@composite(
+    "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, *, "
+    "MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+def to_other(self, other, non_blocking=False, copy=False, memory_format=None):
+    return to_dtype(self, other.dtype, non_blocking, copy, memory_format)
+
+
+def cast_method(name, dtype):
+    """Declare the method that casts to one type, such as `double`."""
+
+    def method(self, memory_format=None):
+        return to_dtype(self, dtype, memory_format=memory_format)
+
+    composite(f"{name}(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)")(method)
+
+
+for _name, _dtype in {
+    **{name: dtype for name, dtype in dtypes.ALIASES.items()},
+    "bool": dtypes.bool_,
+    "byte": dtypes.uint8,
+    "char": dtypes.int8,
+}.items():
+    cast_method(_name, _dtype)
+
+
+@composite("cpu(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)")
+def cpu(self, memory_format=None):
+    return to_dtype(self, None, memory_format=memory_format)
+
+
+@composite("type_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+def type_as(self, other):
+    return to_dtype(self, other.dtype)
+
+
+@composite(
+    "type(Tensor(a) self, object dtype=None, bool non_blocking=False, *, MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+def type_(self, dtype=None, non_blocking=False, memory_format=None):
+    if dtype is None:
+        return self.dtype.tensor_type
+    if isinstance(dtype, dtypes.DType):
+        return to_dtype(self, dtype, non_blocking, memory_format=memory_format)
+    if isinstance(dtype, type):
+        name = "torch.FloatTensor" if dtype is Tensor else dtype.__name__
+    elif hasattr(dtype, "dtype") and isinstance(dtype.dtype, dtypes.DType):
+        name = dtype.dtype.tensor_type
+    elif isinstance(dtype, str):
+        name = dtype
+    else:
+        raise TypeError("dtype must be a type, str, or dtype object")
+    for known in dtypes.ALL:
+        if known.tensor_type == name:
+            return to_dtype(self, known, non_blocking, memory_format=memory_format)
+    raise ValueError(f"invalid type: '{name}'")
+
+
+def has_format(self, memory_format):
+    """Whether a tensor's elements lie as a memory format says."""
+    array = self._array
+    if memory_format is None or memory_format.name == "contiguous_format":
+        return array.flags.c_contiguous or is_contiguous(array.shape, strides_of(array))
+    rank = {"channels_last": 4, "channels_last_3d": 5}.get(memory_format.name)
+    if rank != array.ndim:
+        return False
+    order = (0, *range(2, rank), 1)
+    strides = strides_of(array)
+    return is_contiguous([array.shape[i] for i in order], [strides[i] for i in order])
+
+
+@composite("is_contiguous(Tensor self, *, MemoryFormat memory_format=contiguous_format) -> bool")
+def is_contiguous_(self, memory_format=None):
+    return has_format(self, None if isinstance(memory_format, str) else memory_format)
+
+
+@composite("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)")
+def contiguous(self, memory_format=None):
+    from refgrad.types import contiguous_format
+
+    if memory_format is None or isinstance(memory_format, str):
+        memory_format = contiguous_format
+    if has_format(self, memory_format) or memory_format.name == "preserve_format":
+        return self
+    return calls.clone(self, memory_format=memory_format)
+
+
+# Writes -------------------------------------------------------------------------------------------------------------
+
+
 @op(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
-    self=lambda grad: grad.new_zeros(grad.shape),
+    self=lambda grad: calls.zeros_like(grad),
     src=lambda grad: grad,
     node="CopyBackwards",
     cast_any=True,
 )
 def copy_(self, src, non_blocking):
     warn_discarded(src.dtype, self.dtype)
-    return src.real if src.dtype.kind == "c" and self.dtype.kind not in "cb" else src
+    return src if src.dtype == self.dtype else cast(src, self.dtype)
 
 
 @op(
     "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
-    self=lambda grad: grad.new_zeros(grad.shape),
+    self=lambda grad: calls.zeros_like(grad),
     node="FillBackward2",
     may_overlap=True,
     writes=True,
@@ -92,19 +276,50 @@ def fill_(self, value):
 
 @op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
-    self=lambda grad: grad.new_zeros(grad.shape),
+    self=lambda grad: calls.zeros_like(grad),
     value=lambda grad: grad.sum(),
     node="FillBackward3",
     may_overlap=True,
     writes=True,
 )
 def fill_tensor_(self, value):
+    check_fill(value)
+    self[...] = number_in(value.item(), self.dtype)
+
+
+def check_fill(value):
+    """Refuse a value with dimensions.
+
+    Raises:
+        RuntimeError: it has some.
+    """
     if value.ndim:
         raise RuntimeError(
-            "fill_ only supports 0-dimension value tensor but got tensor with "
-            f"{value.ndim} dimensions."
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
         )
-    self[...] = number_in(value.item(), self.dtype)
+
+
+@op("fill.Scalar(Tensor self, Scalar value) -> Tensor", self=lambda grad: calls.zeros_like(grad))
+def fill(self, value):
+    return filled(self, value)
+
+
+@op(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    self=lambda grad: calls.zeros_like(grad),
+    value=lambda grad: grad.sum(),
+    node="FillBackward1",
+)
+def fill_tensor(self, value):
+    check_fill(value)
+    return filled(self, value.item())
+
+
+def filled(array, value):
+    """New memory laid out like an array, full of one number."""
+    result = empty_strided(array.shape, kept_strides(array), array.dtype)
+    result[...] = number_in(value, array.dtype)
+    return result
 
 
 def number_in(value, dtype):
@@ -114,30 +329,31 @@ def number_in(value, dtype):
         RuntimeError: the type cannot hold it.
     """
     kind = dtypes.OF_NUMPY[dtype]
-    if isinstance(value, complex) and kind.category != dtypes.COMPLEX:
+    if isinstance(value, complex) and kind.category not in (dtypes.COMPLEX, dtypes.BOOL):
         if value.imag:
-            raise RuntimeError(f"value cannot be converted to type {kind.cpp_name} without overflow")
+            raise RuntimeError(overflow(kind))
         value = value.real
-    if kind.category == dtypes.INTEGER:
-        return np.asarray(int(value)).astype(dtype)
-    return np.asarray(value).astype(dtype)
+    if kind.category != dtypes.INTEGER:
+        return np.asarray(value).astype(dtype)
+    limits = np.iinfo(dtype)
+    lowest = -limits.max if kind is dtypes.uint8 else limits.min
+    if not np.isfinite(value) or not lowest <= int(value) <= limits.max:
+        raise RuntimeError(overflow(kind))
+    return np.asarray(int(value)).astype(dtype)
+
+
+def overflow(kind):
+    """The text that refuses a number that an element type cannot hold."""
+    name = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t"}.get(kind.name, kind.cpp_name)
+    return f"value cannot be converted to type {name} without overflow"
 
 
 @op(
     "zero_(Tensor(a!) self) -> Tensor(a!)",
-    self=lambda grad: grad.new_zeros(grad.shape),
+    self=lambda grad: calls.zeros_like(grad),
     may_overlap=True,
     writes=True,
     node="ZeroBackward0",
 )
 def zero_(self):
     self[...] = 0
-
-
-@composite("contiguous(Tensor self, *, MemoryFormat memory_format=contiguous_format) -> Tensor")
-def contiguous(self, memory_format=None):
-    if self._array.flags.c_contiguous:
-        return self
-    from refgrad.types import contiguous_format
-
-    return self.clone(memory_format=contiguous_format)

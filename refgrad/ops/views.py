@@ -72,6 +72,15 @@ def unsafe_view(self, size):
 
 
 @op(
+    "_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
+    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
+    node="ReshapeAliasBackward0",
+)
+def reshape_alias(layout, size, stride):
+    return Layout(tuple(size), tuple(stride), layout.offset)
+
+
+@op(
     "alias(Tensor(a) self) -> Tensor(a)",
     self=lambda grad: grad,
 )
@@ -137,7 +146,7 @@ def as_strided_back(grad, sizes, strides, offset, size, stride, storage_offset):
     length = 1 + max(int(places.max(initial=0)), int(source.max(initial=0)))
     memory = grad.new_zeros((length,))
     if overlapping(size, stride):
-        memory = memory.index_add(0, wrap(places.ravel()), grad.reshape((-1,)))
+        memory.index_add_(0, wrap(places.ravel()), grad.reshape((-1,)))
     else:
         memory.as_strided(size, stride, storage_offset).copy_(grad)
     if overlapping(sizes, strides):
@@ -431,9 +440,11 @@ def reshape(self, shape):
 
     array = self._array
     target = infer_size(shape, array.size)
-    own = tuple(stride // array.itemsize for stride in array.strides)
-    if view_strides(array.shape, own, target) is not None:
+    if array.flags.c_contiguous:
         return calls.view(self, target)
+    strides = view_strides(array.shape, tuple(stride // array.itemsize for stride in array.strides), target)
+    if strides is not None:
+        return calls._reshape_alias(self, target, strides)
     return calls._unsafe_view(self.clone(memory_format=contiguous_format), target)
 
 

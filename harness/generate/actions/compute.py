@@ -1,90 +1,9 @@
-"""Steps that make tensors and compute with them."""
+"""Steps that compute: ops, reductions, products, copies, indexing."""
 
 from harness.generate import ops, values
 from harness.generate.intents import action
-from harness.generate.model import Live, Memory, Node, edge, floating, fresh, record, requires, saved, usable
+from harness.generate.model import Memory, Node, edge, floating, fresh, record, requires, saved, usable
 from harness.generate.values import DTYPES, FLOATS, MAX_NUMEL, bits, broadcast, numel, promoted
-
-
-# Creation
-
-
-@action("creation", 5)
-def leaf_literal(scope, p):
-    """A leaf of literal numbers; most require grad."""
-    scope.leaf(p[1], p[2] < 11, scope.shapes[p[0] % len(scope.shapes)])
-
-
-@action("creation", 2)
-def factory(scope, p):
-    """zeros, ones, full, arange, eye, linspace."""
-    shape = scope.shapes[p[0] % len(scope.shapes)]
-    options = "" if scope.dtype == "f" else ", dtype=torch.float64"
-    flag = p[2] < 8
-    options += ", requires_grad=True" if flag else ""
-    kind = p[1] % 6
-    if kind < 2:
-        text = f"torch.{('zeros', 'ones')[kind]}({shape}{options})"
-    elif kind == 2:
-        text = f"torch.full({shape}, 2.0{options})"
-    elif kind == 3:
-        shape, text = (3,), f"torch.arange(3.0{options})"
-    elif kind == 4:
-        shape, text = (2, 2), f"torch.eye(2{options})"
-    else:
-        shape, text = (3,), f"torch.linspace(-1.0, 1.0, 3{options})"
-    tensor = fresh(shape, scope.dtype, Memory(2, 0))
-    tensor.flag = flag
-    scope.make(text, tensor)
-
-
-@action("creation", 2)
-def like(scope, p):
-    """zeros_like, ones_like, full_like of a live tensor."""
-    source = scope.pick_float(p[0])
-    text = ("torch.ones_like(%s)", "torch.zeros_like(%s)", "torch.full_like(%s, 2.0)", "%s.new_ones(2)")[p[1] % 4]
-    shape = (2,) if p[1] % 4 == 3 else source.shape
-    tensor = Live(shape, source.dtype, Memory(2, 0), scope.layout(shape, source))
-    scope.make(text % source.name, tensor)
-
-
-@action("creation", 2)
-def other_dtype(scope, p):
-    """An integer or bool tensor; in the exact lane also the other float dtype."""
-    shape = scope.shapes[p[0] % len(scope.shapes)]
-    dtype = "llib"[p[1] % 4]
-    if scope.exact and p[2] < 4:
-        dtype = "d" if scope.dtype == "f" else "f"
-    tensor = fresh(shape, dtype, Memory(2, -1 if dtype in FLOATS else 0))
-    tensor.flag = dtype in FLOATS and p[3] < 8
-    text = values.tensor_text(shape, p[4], dtype, tensor.flag)
-    if dtype == "f" and scope.dtype == "d":
-        text = text[:-1] + ", dtype=torch.float32)"
-    scope.make(text, tensor)
-
-
-@action("creation", 1)
-def strided_leaf(scope, p):
-    """A leaf that is not contiguous, or is empty, or has a size of one."""
-    end = "" if scope.dtype == "f" else ", dtype=torch.float64"
-    choices = (
-        (f"torch.arange(6.0{end}).reshape(2, 3).t()", (3, 2), (1, 3)),
-        (f"torch.arange(6.0{end})[::2]", (3,), (2,)),
-        (f"torch.ones((0, 3){end})", (0, 3), (3, 1)),
-        (f"torch.full((1, 1), 3.0{end})", (1, 1), (1, 1)),
-        (f"torch.arange(4.0{end}).reshape(2, 2).t()", (2, 2), (1, 2)),
-    )
-    text, shape, strides = choices[p[0] % 5]
-    tensor = Live(shape, scope.dtype, Memory(3, 0), strides)
-    if p[1] < 10:
-        text += ".detach().requires_grad_()"
-        tensor.flag = True
-    elif "t()" in text or "::" in text:
-        tensor.base = fresh((6,), scope.dtype, tensor.memory)
-        tensor.base.version = tensor.version
-        tensor.kind = 0 if scope.grad else 1
-    scope.make(text, tensor)
-
 
 # Ops
 
@@ -213,7 +132,9 @@ def divide(scope, p):
 @action("ops", 2)
 def compare(scope, p):
     """A comparison: a bool tensor without history."""
-    one = scope.pick(p[0], lambda tensor: numeric(tensor) and not tensor.memory.rough) or scope.leaf(p[0], True)
+    one = scope.pick(p[0], lambda tensor: numeric(tensor) and not tensor.memory.rough) or scope.leaf(
+        p[0], True
+    )
     other = partner(scope, p[1], one, lambda tensor: numeric(tensor) and not tensor.memory.rough)
     text = ops.COMPARISON[p[2] % len(ops.COMPARISON)]
     names = (one.name, other.name)
@@ -230,7 +151,9 @@ def where(scope, p):
     if mask is None:
         compare(scope, p)
         return
-    one = scope.pick(p[1], lambda tensor: floating(tensor) and broadcast(mask.shape, tensor.shape) is not None)
+    one = scope.pick(
+        p[1], lambda tensor: floating(tensor) and broadcast(mask.shape, tensor.shape) is not None
+    )
     if one is None:
         return
     shape = broadcast(mask.shape, one.shape)
@@ -294,7 +217,13 @@ def reduced(op, old):
         wide = grown if op.rule == "scan" else 0
         return Memory(old.hi + grown, old.lo, old.dhi + wide, old.dlo, old.rough)
     if op.rule == "mean":
-        return Memory(old.hi, old.lo - grown, old.dhi, old.dlo - grown, old.rough or not values.is_power_of_two(op.count))
+        return Memory(
+            old.hi,
+            old.lo - grown,
+            old.dhi,
+            old.dlo - grown,
+            old.rough or not values.is_power_of_two(op.count),
+        )
     if op.rule in ("pick", "tie"):
         return None if old.rough else Memory(old.hi, old.lo, old.dhi, old.dlo - 1, False)
     if op.rule == "prod":
@@ -324,7 +253,7 @@ def product(scope, p):
     """The matmul family."""
     one = scope.pick_float(p[0])
     shape, dtype = one.shape, one.dtype
-    fits = lambda other: other.dtype == dtype and usable(other) and bool(ops.products(shape, other.shape))  # noqa: E731
+    fits = lambda other: other.dtype == dtype and usable(other) and bool(ops.products(shape, other.shape))
     other = scope.pick(p[1], fits)
     if other is None:
         return
@@ -333,7 +262,9 @@ def product(scope, p):
     a, b = one.memory, other.memory
     dhi = max(a.dhi + b.hi + bits(op.columns), b.dhi + a.hi + bits(op.rows)) + 1
     grown = bits(max(op.inner, 1))
-    memory = Memory(a.hi + b.hi + grown, a.lo + b.lo, dhi, min(a.dlo + b.lo, b.dlo + a.lo), a.rough or b.rough)
+    memory = Memory(
+        a.hi + b.hi + grown, a.lo + b.lo, dhi, min(a.dlo + b.lo, b.dlo + a.lo), a.rough or b.rough
+    )
     if not scope.within(memory):
         return
     result = fresh(op.shape, dtype, memory)
@@ -360,7 +291,11 @@ def loss(scope, p):
     steep = hi + 1 if squared else 0
     k = 2 if squared else 1
     memory = Memory(
-        k * hi + bits(count), k * lo, max(a.dhi, b.dhi) + steep + 1, min(a.dlo, b.dlo) + lo, a.rough or b.rough
+        k * hi + bits(count),
+        k * lo,
+        max(a.dhi, b.dhi) + steep + 1,
+        min(a.dlo, b.dlo) + lo,
+        a.rough or b.rough,
     )
     if reduction == "mean" and not values.is_power_of_two(count):
         memory.rough = True
@@ -381,7 +316,9 @@ def classify(scope, p):
     if scope.exact:
         product(scope, p)
         return
-    one = scope.pick(p[0], lambda tensor: len(tensor.shape) == 2 and 0 not in tensor.shape and floating(tensor))
+    one = scope.pick(
+        p[0], lambda tensor: len(tensor.shape) == 2 and 0 not in tensor.shape and floating(tensor)
+    )
     if one is None:
         return
     old = one.memory
@@ -410,7 +347,9 @@ def join(scope, p):
     """cat or stack of two tensors of one dtype."""
     one = scope.pick_float(p[0])
     shape, dtype = one.shape, one.dtype
-    other = scope.pick(p[1], lambda other: other.shape == shape and other.dtype == dtype and usable(other)) or one
+    other = (
+        scope.pick(p[1], lambda other: other.shape == shape and other.dtype == dtype and usable(other)) or one
+    )
     if 2 * numel(shape) > MAX_NUMEL or len(shape) == 3:
         return
     if p[2] < 7 and shape:
@@ -483,3 +422,20 @@ def gathered(scope, p):
     if scope.grad:
         result.node = record((source,), (source,) if kind == 3 else (), True)
     scope.make(text, result)
+
+
+@action("random", 2)
+def dropout(scope, p):
+    """dropout with a scale that is a power of two."""
+    source = scope.pick(p[0], lambda tensor: floating(tensor) and numel(tensor.shape))
+    if source is None:
+        return
+    old = source.memory
+    memory = Memory(old.hi + 1, old.lo, old.dhi + 1, old.dlo, old.rough)
+    if not scope.within(memory):
+        return
+    result = scope.result(source.shape, memory, source)
+    if scope.grad and requires(source):
+        result.node = Node((edge(source),), (), True, (False,))
+    training = ("", ", training=True")[p[1] % 2]
+    scope.make(f"F.dropout({source.name}, 0.5{training})", result)

@@ -1,14 +1,26 @@
-"""Planted faults: each writes a statement that must raise, marked with the kind of error, and what leads up to it.
+"""Planted faults: each writes a statement that must raise, marked with the kind of error, and what leads up
+to it.
 
-A program carries at most one. The scope's blocks are closed first, so the fault stands at the top level with grad mode
-on. A fault that does not apply to what is alive returns False, and the next one is tried.
+A program carries at most one. The scope's blocks are closed first, so the fault stands at the top level
+with grad mode on. A fault that does not apply to what is alive returns False, and the next one is tried.
 """
 
 from harness.generate import functions, values
-from harness.generate.actions.graph import runnable
+from harness.generate.actions.backward import runnable
 from harness.generate.intents import action
-from harness.generate.model import Live, Memory, Node, edge, floating, fresh, is_leaf, leaf, requires, saved, tracked
-from harness.generate.values import FLOATS, broadcast, numel
+from harness.generate.model import (
+    Memory,
+    Node,
+    edge,
+    floating,
+    fresh,
+    is_leaf,
+    leaf,
+    requires,
+    saved,
+    tracked,
+)
+from harness.generate.values import broadcast, numel
 
 FAULTS: list = []
 
@@ -102,9 +114,13 @@ def version_of_result(scope, p):
     """A tensor that was saved as a result is overwritten."""
     source = sound(scope, p[0])
     memory = source.memory
-    result = scope.result(source.shape, Memory(memory.hi, memory.lo, memory.dhi, memory.dlo, memory.rough), source)
+    result = scope.result(
+        source.shape, Memory(memory.hi, memory.lo, memory.dhi, memory.dlo, memory.rough), source
+    )
     result.node = Node((edge(source),), ((None, result.version, 0),), True, (True,))
-    scope.make(f"{source.name}.{('relu', 'sigmoid', 'tanh', 'exp')[0 if scope.exact else p[1] % 4]}()", result)
+    scope.make(
+        f"{source.name}.{('relu', 'sigmoid', 'tanh', 'exp')[0 if scope.exact else p[1] % 4]}()", result
+    )
     if not scope.exact:
         memory = result.memory
         memory.hi, memory.rough = memory.hi + 5, True
@@ -113,7 +129,9 @@ def version_of_result(scope, p):
 
 def overwrite(scope, p, target, root):
     """Write the target in place and run backward from the root."""
-    text = ("{a}.mul_(2.0)", "{a}.add_(1.0)", "{a}.detach().zero_()", "{a} += 1.0")[p[2] % 4].format(a=target.name)
+    text = ("{a}.mul_(2.0)", "{a}.add_(1.0)", "{a}.detach().zero_()", "{a} += 1.0")[p[2] % 4].format(
+        a=target.name
+    )
     scope.emit(text)
     target.version[0] += 1
     if "detach" not in text:
@@ -152,7 +170,9 @@ def not_scalar(scope, p):
 @fault
 def no_grad_root(scope, p):
     """backward, a hook or retain_grad on a tensor that does not require grad."""
-    root = scope.pick(p[0], lambda tensor: floating(tensor) and not requires(tensor)) or scope.leaf(p[0], False)
+    root = scope.pick(p[0], lambda tensor: floating(tensor) and not requires(tensor)) or scope.leaf(
+        p[0], False
+    )
     choices = (
         "{a}.sum().backward()",
         "{a}.register_hook(lambda g: g)",
@@ -223,7 +243,9 @@ def once_differentiable(scope, p):
     first = scope.result(target.shape, Memory(4, -2, 20, -20), target)
     first.node = Node((result.node,), (), False, (True,))
     first.node.fault = "not-differentiable"
-    scope.make(f"torch.autograd.grad({result.name}.square().sum(), {target.name}, create_graph=True)[0]", first)
+    scope.make(
+        f"torch.autograd.grad({result.name}.square().sum(), {target.name}, create_graph=True)[0]", first
+    )
     return raises(scope, f"{first.name}.sum().backward()", "not-differentiable")
 
 
@@ -409,7 +431,9 @@ def shapes_differ(scope, p):
 @fault
 def index_out_of_range(scope, p):
     """An index or a dimension that is not there."""
-    target = scope.pick(p[0], lambda tensor: floating(tensor) and len(tensor.shape) >= 1) or scope.leaf(0, True, (3,))
+    target = scope.pick(p[0], lambda tensor: floating(tensor) and len(tensor.shape) >= 1) or scope.leaf(
+        0, True, (3,)
+    )
     choices = ("{a}[9]", "{a}.select(0, 9)", "{a}.sum(7)", "{a}.transpose(0, 5)", "{a}.unsqueeze(9)")
     return raises(scope, choices[p[1] % 5].format(a=target.name), "index")
 
@@ -434,5 +458,3 @@ def argument_refused(scope, p):
         "torch.autograd.grad({a}.sum())",
     )
     return raises(scope, choices[p[1] % 5].format(a=target.name), "argument")
-
-

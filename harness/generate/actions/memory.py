@@ -22,7 +22,6 @@ from harness.generate.model import (
 )
 from harness.generate.values import FLOATS, broadcast, numel
 
-
 # Views
 
 
@@ -78,7 +77,11 @@ def assign_all(scope, text, tensors):
 
 def write(scope, target, text, others=(), saves=(), frees=False, depends=None):
     """Emit a write: as it is when autograd allows it, else under no_grad."""
-    needs = scope.grad and target.dtype in FLOATS and (requires(target) or any([requires(other) for other in others]))
+    needs = (
+        scope.grad
+        and target.dtype in FLOATS
+        and (requires(target) or any(requires(other) for other in others))
+    )
     refused = write_refused(target, needs)
     if refused:
         if not usable(target):
@@ -93,7 +96,10 @@ def writable(tensor):
     """Float, with every element in its own place."""
     strides = tensor.strides
     return (
-        tensor.dtype in FLOATS and strides is not None and not values.overlaps(tensor.shape, strides) and usable(tensor)
+        tensor.dtype in FLOATS
+        and strides is not None
+        and not values.overlaps(tensor.shape, strides)
+        and usable(tensor)
     )
 
 
@@ -109,7 +115,15 @@ def inplace_unary(scope, p):
     if memory is None:
         return
     target.memory.include(memory)
-    write(scope, target, op.text % target.name, (), (target,) if op.saves == "r" else (), op.saves != "", (op.depends,))
+    write(
+        scope,
+        target,
+        op.text % target.name,
+        (),
+        (target,) if op.saves == "r" else (),
+        op.saves != "",
+        (op.depends,),
+    )
     node = (target.base or target).node
     if op.once and node is not None:
         node.second_fault = "uncertain"
@@ -146,7 +160,9 @@ def inplace_binary(scope, p):
         frees = True
         depends = (second, first)
     others = (other,) if requires(other) else ()
-    write(scope, target, op.text % (target.name, other.name), others, saves, frees, depends[: 1 + len(others)])
+    write(
+        scope, target, op.text % (target.name, other.name), others, saves, frees, depends[: 1 + len(others)]
+    )
 
 
 @action("inplace", 2)
@@ -227,7 +243,9 @@ def assign_part(scope, p):
 @action("inplace", 2)
 def integer_write(scope, p):
     """An in-place op on an integer tensor."""
-    target = scope.pick(p[0], lambda tensor: tensor.dtype in "li" and tensor.base is None and tensor.strides is not None)
+    target = scope.pick(
+        p[0], lambda tensor: tensor.dtype in "li" and tensor.base is None and tensor.strides is not None
+    )
     if target is None or values.overlaps(target.shape, target.strides):
         return
     op = ops.INTEGER_INPLACE[p[1] % len(ops.INTEGER_INPLACE)]
@@ -255,12 +273,21 @@ def detach(scope, p):
 @action("leaves", 1)
 def detach_in_place(scope, p):
     """detach_() of a tensor that nobody saved as an interior one."""
-    target = scope.pick(p[0], lambda tensor: tensor.strides is not None and tensor.base is None and requires(tensor))
-    if target is None or target.retains or (target.node is not None and is_saved(scope, target)):
+    target = scope.pick(
+        p[0], lambda tensor: tensor.strides is not None and tensor.base is None and requires(tensor)
+    )
+    if target is None or target.retains or unread_views(scope, target):
+        return
+    if target.node is not None and is_saved(scope, target):
         return
     target.was_leaf = target.was_leaf or target.flag
     target.node, target.flag = None, False
     scope.emit(f"{target.name}.detach_()")
+
+
+def unread_views(scope, target):
+    """Whether a view of the target would see another history if it were read now than later."""
+    return any(view.base is target and view.seen != view.version[0] for view in scope.live)
 
 
 def is_saved(scope, target):
@@ -292,7 +319,7 @@ def set_requires_grad(scope, p):
     target = scope.pick(
         p[0], lambda tensor: tensor.dtype in FLOATS and tensor.base is None and is_leaf(tensor)
     )
-    if target is None:
+    if target is None or (target.flag and unread_views(scope, target)):
         return
     target.flag = not target.flag or p[1] < 4
     if target.flag:
@@ -340,13 +367,17 @@ def delete(scope, p):
 def has_grad(tensor):
     """Whether `.grad` certainly holds a tensor."""
     grad = tensor.grad
-    return grad is not None and grad is not MAYBE and (tensor.node is None or tensor.retains) and usable(tensor)
+    return (
+        grad is not None and grad is not MAYBE and (tensor.node is None or tensor.retains) and usable(tensor)
+    )
 
 
 @action("grads", 2)
 def clear_grad(scope, p):
     """Set `.grad` to None."""
-    target = scope.pick(p[0], lambda tensor: leaf(tensor) and tensor.grad is not None) or scope.pick_leaf(p[0])
+    target = scope.pick(p[0], lambda tensor: leaf(tensor) and tensor.grad is not None) or scope.pick_leaf(
+        p[0]
+    )
     target.grad = None
     scope.emit(f"{target.name}.grad = None")
 
@@ -371,8 +402,13 @@ def set_grad(scope, p):
     given = scope.pick(
         p[1],
         lambda other: (
-            other.shape == shape and other.dtype == dtype and other is not target and writable(other)
-            and not requires(other) and other.memory is not target.memory and other.base is None
+            other.shape == shape
+            and other.dtype == dtype
+            and other is not target
+            and writable(other)
+            and not requires(other)
+            and other.memory is not target.memory
+            and other.base is None
         ),
     )
     if given is None or p[2] < 8:
@@ -429,7 +465,9 @@ def no_grad(scope, p):
 @action("modes", 1)
 def enable_grad(scope, p):
     """An enable_grad block, nested in no_grad if one is open."""
-    scope.open(("with torch.enable_grad():", "with torch.set_grad_enabled(True):")[p[1] % 2], True, 1 + p[0] % 2)
+    scope.open(
+        ("with torch.enable_grad():", "with torch.set_grad_enabled(True):")[p[1] % 2], True, 1 + p[0] % 2
+    )
 
 
 @action("modes", 1)

@@ -1,0 +1,126 @@
+"""Checking what a node returned: each gradient is brought to the shape and type that its receiver recorded."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from refgrad import dtypes, errors, modes
+from refgrad.graph import AccumulateGrad, Node
+from refgrad.layout import expands_to
+from refgrad.tensor import SAME_DTYPE, Tensor, wrap
+
+new = object.__new__
+ndarray = np.ndarray
+
+
+def validated(edges: Sequence[tuple], results: Any, node: Any) -> list:
+    """The gradients as tensors of the shape and type that each receiver recorded: summed, cast, and wrapped.
+
+    Raises:
+        RuntimeError: a gradient cannot be brought to its receiver's shape or type.
+    """
+    gradients = list(results)
+    i = 0
+    for target in edges:
+        gradient = gradients[i]
+        if gradient is not None:
+            if target.__class__ is tuple:
+                gradients[i] = fitted_later(gradient, target, node, i)
+            elif target is None:
+                gradients[i] = None
+            elif gradient.__class__ is ndarray:
+                if gradient.shape != target.shape or gradient.dtype is not target.dtype:
+                    gradient = fitted_array(gradient, *target.outputs[0])
+                fresh = gradients[i] = new(Tensor)
+                fresh._array = gradient
+                fresh._version_cell = fresh._edge = fresh._meta = None
+            else:
+                array = gradient._array
+                if array.shape != target.shape or array.dtype is not target.dtype:
+                    gradients[i] = fitted(gradient, target, 0, node, i)
+        i += 1
+    return gradients
+
+
+def fitted_later(gradient: Any, edge: tuple, node: Any, index: int) -> Tensor | None:
+    """A gradient for one of several outputs, or for nowhere, brought to its receiver's shape and type."""
+    target, number = edge
+    if target is None:
+        return None
+    if gradient.__class__ is ndarray:
+        return wrap(fitted_array(gradient, *target.outputs[number]))
+    return fitted(gradient, target, number, node, index)
+
+
+def fitted_array(gradient: np.ndarray, shape: tuple, dtype: np.dtype) -> np.ndarray:
+    """A raw gradient summed to the shape and cast to the type of its receiver; np scalars become arrays."""
+    if gradient.shape != shape:
+        lead = gradient.ndim - len(shape)
+        axes = (
+            *range(lead),
+            *(i + lead for i, n in enumerate(shape) if n == 1 and gradient.shape[i + lead] != 1),
+        )
+        gradient = np.asarray(gradient.sum(axis=axes, keepdims=True, dtype=gradient.dtype)).reshape(shape)
+    if gradient.dtype is not dtype:
+        if gradient.dtype.kind == "c" and dtype.kind != "c":
+            gradient = gradient.real.copy()
+        gradient = gradient.astype(dtype)
+    return gradient
+
+
+def fitted(gradient: Tensor, target: Node, number: int, node: Any, index: int) -> Tensor:
+    """A gradient brought to its receiver's shape and type by differentiable steps."""
+    shape, numpy_dtype = target.outputs[number]
+    dtype = dtypes.OF_NUMPY[numpy_dtype]
+    got = gradient._array.shape
+    if got != shape:
+        if not expands_to(shape, got):
+            raise RuntimeError(
+                f"{invalid(node)} returned an invalid gradient at index {index} - got {list(got)} but "
+                "expected shape "
+                f"compatible with {list(shape)}"
+            )
+        gradient = gradient.sum_to_size(shape)
+    if gradient.dtype is not dtype:
+        if type(target) is AccumulateGrad and accepts_any_dtype(target):
+            return gradient
+        if gradient.dtype.category == dtypes.COMPLEX and dtype.category != dtypes.COMPLEX:
+            if getattr(node, "IS_FUNCTION", False) or not isinstance(node, Node):
+                raise RuntimeError(complex_mismatch())
+            gradient = gradient.real
+        elif gradient.dtype.category < dtypes.FLOATING and dtype.category == dtypes.COMPLEX:
+            raise RuntimeError(complex_mismatch())
+        if gradient.dtype is not dtype:
+            gradient = gradient.to(dtype)
+    return gradient
+
+
+def accepts_any_dtype(node: AccumulateGrad) -> bool:
+    """Whether the leaf's `grad_dtype` overrides its own dtype."""
+    return node.variable._meta.grad_dtype is not SAME_DTYPE
+
+
+def complex_mismatch() -> str:
+    """The text for a gradient whose kind of number does not fit its receiver's."""
+    return errors.expected_true("isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex)")
+
+
+def invalid(node: Any) -> str:
+    """How an error names who returned a gradient."""
+    return f"Function {node.name()}" if isinstance(node, Node) else "Function"
+
+
+def checked(node: Node, results: Any) -> list:
+    """`validated`, and in anomaly mode a search for NaN.
+
+    Raises:
+        RuntimeError: anomaly mode is on and a gradient is NaN.
+    """
+    results = validated(node.edges, results, node)
+    rare = modes.state.rare
+    if rare.anomaly and rare.check_nan:
+        for i, gradient in enumerate(results):
+            if gradient is not None and np.isnan(gradient._array).any():
+                raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+    return results

@@ -1,0 +1,93 @@
+"""Hooks: what users hang on tensors and nodes, called in PyTorch's order, and what they may give back."""
+
+from typing import Any
+
+from refgrad import errors
+from refgrad.graph import AccumulateGrad, Node
+from refgrad.tensor import Tensor, meta_of
+
+
+def hook_name(hook: Any) -> str:
+    """How error messages name a hook."""
+    return getattr(hook, "__name__", "<unknown>")
+
+
+def check_replacement(before: Tensor | None, after: Any, hook: Any) -> None:
+    """Refuse what a hook may not put in a gradient's place.
+
+    Raises:
+        TypeError: it is no tensor.
+        RuntimeError: it replaces None, or has another type or size.
+    """
+    if not isinstance(after, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'")
+    if before is None:
+        raise RuntimeError(errors.NO_NONE_REPLACEMENT)
+    if after.dtype is not before.dtype:
+        raise RuntimeError(
+            f"hook '{hook_name(hook)}' has changed the type of value (was {before.dtype.tensor_type} got "
+            f"{after.dtype.tensor_type})"
+        )
+    if after._array.shape != before._array.shape:
+        raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")
+
+
+def tensor_hooks(node: Node, grads: list) -> list:
+    """Run the hooks on the tensors that this node made, then keep the gradients that `retain_grad` asks for."""
+    if type(node) is AccumulateGrad:
+        own = node.variable._meta.backward_hooks
+        registered = [(0, own)] if own else []
+    else:
+        registered = node.hooks.tensor if node.hooks is not None else []
+    for number, hooks in list(registered):
+        for hook in list(hooks.values()):
+            result = hook(grads[number])
+            if result is not None:
+                check_replacement(grads[number], result, hook)
+                grads[number] = result
+    if node.hooks is not None and node.hooks.retained:
+        for number, reference in sorted(node.hooks.retained.items()):
+            tensor = reference()
+            if tensor is not None and grads[number] is not None:
+                meta = meta_of(tensor)
+                meta.grad = grads[number].clone() if meta.grad is None else meta.grad + grads[number]
+    return grads
+
+
+def pre_hooks(node: Node, grads: list) -> list:
+    """Run the hooks that see all gradients before the node runs."""
+    for hook in list(node.hooks.pre.values()):
+        result = hook(tuple(grads))
+        if result is not None:
+            grads = replaced(grads, result, hook)
+    return grads
+
+
+def post_hooks(node: Node, results: list, grads: list) -> list:
+    """Run the hooks that see the gradients of inputs and outputs after the node ran."""
+    for hook in list(node.hooks.post.values()):
+        result = hook(tuple(results), tuple(grads))
+        if result is not None:
+            results = replaced(results, result, hook)
+    return results
+
+
+def replaced(before: list, after: Any, hook: Any) -> list:
+    """The tuple that a node hook returned, checked against what it was given.
+
+    Raises:
+        TypeError: it is no tuple of tensors and None.
+        RuntimeError: it has another length, or an entry may not replace what stood there.
+    """
+    if not isinstance(after, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(after).__name__}'")
+    if len(after) != len(before):
+        raise RuntimeError(
+            f"hook '{hook_name(hook)}' has returned an incorrect number of values (got {len(after)}, but "
+            "expected "
+            f"{len(before)})"
+        )
+    for old, replacement in zip(before, after):
+        if replacement is not None:
+            check_replacement(old, replacement, hook)
+    return list(after)

@@ -1,0 +1,21 @@
+"""Parameters and buffers as the layers make them."""
+
+from typing import Any
+
+from refgrad.nn.parameter import Parameter
+from refgrad.op import BY_NAME
+from refgrad.tensor import Tensor
+
+
+def made(name: str, size: tuple, dtype: Any = None) -> Tensor:
+    """A tensor of zeros or ones of the default floating type, or of `dtype`."""
+    return BY_NAME[name][0].call(size, dtype=dtype)
+
+
+def empty_parameter(*size: Any, device: Any = None, dtype: Any = None) -> Parameter:
+    """A parameter whose elements are still to be set.
+
+    Raises:
+        RuntimeError: a size is negative.
+    """
+    return Parameter(made("zeros", size, dtype))

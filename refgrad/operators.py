@@ -1,0 +1,187 @@
+"""The operators of `Tensor`.
+
+An operator over an op of two operands is the op's own generated function: it leaves operands that are neither tensors
+nor numbers to Python. A slot holds a stub until it is first used. Formulas that record a graph mean something else by
+a number than users do, see the note at `call.in_formula`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from refgrad import call, dtypes
+from refgrad.op import OPS, calls
+from refgrad.tensor import Tensor, wrap
+
+NUMBERS = (int, float, complex)  # bool is an int
+
+
+def operand(value: Any) -> Any:
+    """An operand as tensor or number; NotImplemented for anything else."""
+    if isinstance(value, (Tensor, int, float, complex)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    return NotImplemented
+
+
+def slot(symbol: str, make: Callable[[], Callable]) -> None:
+    """Give `Tensor` an operator whose function is made on first use."""
+
+    def first_use(self: Tensor, *others: Any) -> Any:
+        function = make()
+        setattr(Tensor, symbol, function)
+        return function(self, *others)
+
+    setattr(Tensor, symbol, first_use)
+
+
+def inplace_slot(symbol: str, entry: str) -> None:
+    """Give `Tensor` an augmented assignment over the in-place twin of an op."""
+
+    def operator(self: Tensor, other: Any) -> Any:
+        other = operand(other)
+        return NotImplemented if other is NotImplemented else OPS[entry].call_inplace(self, other)
+
+    setattr(Tensor, symbol, operator)
+
+
+def attach(function: Callable) -> Callable:
+    """Make a function of tensor and operand the operator of its name."""
+
+    def operator(self: Tensor, other: Any) -> Any:
+        other = operand(other)
+        return NotImplemented if other is NotImplemented else function(self, other)
+
+    symbol = f"__{function.__name__.strip('_')}__"
+    setattr(Tensor, symbol, operator)
+    return operator
+
+
+def number_tensor(number: Any, like: Tensor) -> Tensor:
+    """A 0-dim tensor of another's type."""
+    return wrap(np.asarray(number).astype(like._array.dtype))
+
+
+@attach
+def rsub(self: Tensor, other: Any) -> Tensor:
+    """`other - self`."""
+    if call.in_formula():
+        return calls.sub(number_tensor(other, self), self)
+    return calls.rsub__Scalar(self, other) if isinstance(other, NUMBERS) else calls.rsub(self, other)
+
+
+@attach
+def rtruediv(self: Tensor, other: Any) -> Tensor:
+    """`other / self`."""
+    if call.in_formula():
+        return calls.div(number_tensor(other, self), self)
+    return calls.mul(calls.reciprocal(self), other)
+
+
+@attach
+def rfloordiv(self: Tensor, other: Any) -> Tensor:
+    """`other // self`."""
+    return calls.floor_divide(other, self)
+
+
+@attach
+def mod(self: Tensor, other: Any) -> Tensor:
+    """`self % other`."""
+    overload = "Tensor" if isinstance(other, Tensor) else "Scalar"
+    return OPS[f"remainder.{overload}"].call(self, other)
+
+
+@attach
+def imod(self: Tensor, other: Any) -> Tensor:
+    """`self %= other`."""
+    overload = "Tensor" if isinstance(other, Tensor) else "Scalar"
+    return OPS[f"remainder.{overload}"].call_inplace(self, other)
+
+
+@attach
+def rmod(self: Tensor, other: Any) -> Tensor:
+    """`other % self`."""
+    return calls.remainder__Tensor(other, self)
+
+
+@attach
+def pow_(self: Tensor, exponent: Any) -> Tensor:
+    """`self ** exponent`."""
+    if isinstance(exponent, Tensor):
+        return calls.pow__Tensor_Tensor(self, exponent)
+    return calls.pow__Tensor_Scalar(self, exponent)
+
+
+@attach
+def rpow(self: Tensor, base: Any) -> Tensor:
+    """`base ** self`."""
+    return calls.pow__Scalar(base, self)
+
+
+@attach
+def ipow(self: Tensor, exponent: Any) -> Tensor:
+    """`self **= exponent`."""
+    overload = "Tensor_Tensor" if isinstance(exponent, Tensor) else "Tensor_Scalar"
+    return OPS[f"pow.{overload}"].call_inplace(self, exponent)
+
+
+@attach
+def rlshift(self: Tensor, other: Any) -> Tensor:
+    """`other << self`."""
+    return calls.bitwise_left_shift__Tensor(other, self)
+
+
+@attach
+def rrshift(self: Tensor, other: Any) -> Tensor:
+    """`other >> self`."""
+    return calls.bitwise_right_shift__Tensor(other, self)
+
+
+def matmul(self: Tensor, other: Any) -> Any:
+    """`self @ other`: tensors alone."""
+    return calls.matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+
+
+def invert(self: Tensor) -> Tensor:
+    """`~self`.
+
+    Raises:
+        TypeError: the elements are floating or complex numbers.
+    """
+    if self.dtype.category >= dtypes.FLOATING:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return calls.bitwise_not(self)
+
+
+def wrapped(self: Tensor, array: np.ndarray) -> Tensor:
+    """What NumPy makes of a result when a tensor was among its operands."""
+    return calls.from_numpy(array)
+
+
+TWO_OPERANDS = {
+    "add": "add.Tensor", "sub": "sub.Tensor", "mul": "mul.Tensor", "truediv": "div.Tensor", "radd": "add.Tensor",
+    "rmul": "mul.Tensor", "floordiv": "floor_divide", "eq": "eq.Tensor", "ne": "ne.Tensor",
+    "lt": "lt.Tensor", "le": "le.Tensor", "gt": "gt.Tensor", "ge": "ge.Tensor", "and": "bitwise_and.Tensor",
+    "or": "bitwise_or.Tensor", "xor": "bitwise_xor.Tensor", "rand": "bitwise_and.Tensor", "ror": "bitwise_or.Tensor",
+    "rxor": "bitwise_xor.Tensor", "lshift": "bitwise_left_shift.Tensor", "rshift": "bitwise_right_shift.Tensor",
+}  # fmt: skip
+IN_PLACE = {
+    "iadd": "add.Tensor", "isub": "sub.Tensor", "imul": "mul.Tensor", "itruediv": "div.Tensor",
+    "ifloordiv": "floor_divide", "iand": "bitwise_and.Tensor", "ior": "bitwise_or.Tensor",
+    "ixor": "bitwise_xor.Tensor", "ilshift": "bitwise_left_shift.Tensor", "irshift": "bitwise_right_shift.Tensor",
+}  # fmt: skip
+for name, entry in TWO_OPERANDS.items():
+    slot(f"__{name}__", lambda entry=entry: OPS[entry].call)
+for name, entry in IN_PLACE.items():
+    inplace_slot(f"__{name}__", entry)
+for name, entry in {"neg": "neg", "abs": "abs", "pos": "positive"}.items():
+    slot(f"__{name}__", lambda entry=entry: OPS[entry].call)
+for name, function in {
+    "matmul": matmul,
+    "rmatmul": lambda self, other: matmul(other, self) if isinstance(other, Tensor) else NotImplemented,
+    "invert": invert,
+    "array_wrap": wrapped,
+}.items():
+    setattr(Tensor, f"__{name}__", function)

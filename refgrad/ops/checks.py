@@ -1,0 +1,67 @@
+"""What kernels of several families ask: which element types they refuse, and in which type they compute."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from refgrad import dtypes
+
+
+def kind_name(array: np.ndarray) -> str:
+    """An element type as C++ messages name it, such as `Long`."""
+    return dtypes.OF_NUMPY[array.dtype].scalar_type
+
+
+def not_implemented(kernel: str, array: np.ndarray) -> NotImplementedError:
+    """PyTorch's refusal of an element type by the kernel that would have run."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{kind_name(array)}'")
+
+
+def only(kinds: str, kernel: str, function: Callable) -> Callable:
+    """A kernel that takes first operands of these NumPy kinds alone."""
+
+    @functools.wraps(function)
+    def guarded(self, *arguments):
+        if self.dtype.kind not in kinds:
+            raise not_implemented(kernel, self)
+        return function(self, *arguments)
+
+    return guarded
+
+
+def in_single(function: Callable) -> Callable:
+    """A kernel that computes in float32 where its operand has half precision."""
+
+    @functools.wraps(function)
+    def wider(self, *arguments):
+        if self.dtype == np.float16:
+            return function(self.astype(np.float32), *arguments).astype(np.float16)
+        return function(self, *arguments)
+
+    return wider
+
+
+def together(word: str, *operands: Any) -> list[np.ndarray]:
+    """Arrays and numbers as arrays of their common type; with the word `float`, integers become the default float."""
+    dimensioned, zero_dim, numbers = [], [], []
+    for operand in operands:
+        if isinstance(operand, np.ndarray):
+            (dimensioned if operand.ndim else zero_dim).append(dtypes.OF_NUMPY[operand.dtype])
+        else:
+            numbers.append(operand)
+    common = dtypes.result_of(dimensioned, zero_dim, numbers)
+    if word == "float" and common.category < dtypes.FLOATING:
+        common = dtypes.default()
+    return [np.asarray(operand).astype(common.numpy, copy=False) for operand in operands]
+
+
+def with_number(word: str, kernel: Callable) -> Callable:
+    """The kernel of the overload whose other operand is a number."""
+
+    @functools.wraps(kernel)
+    def promoting(self, other, *arguments):
+        return kernel(*together(word, self, other), *arguments)
+
+    return promoting

@@ -1,0 +1,168 @@
+"""Comparison, logic, bits, and the tests for special numbers."""
+
+import numpy as np
+
+from refgrad import dtypes
+from refgrad.op import OPS, calls, composite, op
+from refgrad.ops.checks import kind_name, not_implemented, together, with_number
+
+# Comparison ---------------------------------------------------------------------------------------------------------
+
+
+def comparison(name, synonym, function, orders=True):
+    """Declare a comparison of tensor with tensor and with number; in place it is part of the graph, with zeros."""
+
+    def kernel(self, other):
+        if orders and np.iscomplexobj(self):
+            raise not_implemented(f"{name}_cpu", self)
+        return function(self, other)
+
+    title = name.title()
+    op(
+        f"{name}.Tensor(Tensor self, Tensor other) -> Tensor",
+        promote="arithmetic",
+        inplace=True,
+        inplace_node=f"{title}Backward1",
+        inplace_formulas={
+            "self": lambda grad: calls.zeros_like(grad),
+            "other": lambda grad, other: calls.zeros_like(other),
+        },
+    )(kernel)
+    op(
+        f"{name}.Scalar(Tensor self, Scalar other) -> Tensor",
+        inplace=True,
+        inplace_node=f"{title}Backward0",
+        inplace_formulas={"self": lambda grad: calls.zeros_like(grad)},
+    )(with_number("arithmetic", kernel))
+    for kind in ("Tensor", "Scalar") if synonym else ():
+        rename(f"{synonym}.{kind}(Tensor self, {kind} other) -> Tensor", OPS[f"{name}.{kind}"], "call")
+        rename(f"{synonym}_.{kind}(Tensor(a!) self, {kind} other) -> Tensor(a!)", OPS[f"{name}.{kind}"], "call_inplace")
+
+
+def rename(text, entry, use="call"):
+    """Declare another name for an op of two operands."""
+    composite(text)(lambda self, other: getattr(entry, use)(self, other))
+
+
+comparison("eq", "", np.equal, orders=False)
+comparison("ne", "not_equal", np.not_equal, orders=False)
+comparison("lt", "less", np.less)
+comparison("le", "less_equal", np.less_equal)
+comparison("gt", "greater", np.greater)
+comparison("ge", "greater_equal", np.greater_equal)
+
+
+@composite("equal(Tensor self, Tensor other) -> bool")
+def equal(self, other):
+    return np.array_equal(*together("arithmetic", self._array, other._array))
+
+
+# Logic --------------------------------------------------------------------------------------------------------------
+
+
+def logical(name, function):
+    """Declare a logical op of two operands of any type; in place the result keeps the target's type."""
+    op(f"{name}(Tensor self, Tensor other) -> Tensor", promote="arithmetic", inplace=True)(
+        lambda self, other: function(self, other)
+    )
+
+
+logical("logical_and", np.logical_and)
+logical("logical_or", np.logical_or)
+logical("logical_xor", np.logical_xor)
+
+
+@op("logical_not(Tensor self) -> Tensor", inplace=True, promote="same")
+def logical_not(self):
+    return np.logical_not(self)
+
+
+# Bits ---------------------------------------------------------------------------------------------------------------
+
+
+@op("bitwise_not(Tensor self) -> Tensor", inplace=True, promote="same")
+def bitwise_not(self):
+    if self.dtype.kind in "fc":
+        raise not_implemented("bitwise_not_cpu", self)
+    return np.invert(self)
+
+
+def bitwise(name, function, kernel_name, refuses_bool=False):
+    """Declare an op on the bits of two operands; either may be a number."""
+
+    def kernel(self, other):
+        if self.dtype.kind in ("fcb" if refuses_bool else "fc"):
+            raise not_implemented(kernel_name, self)
+        return function(self, other)
+
+    entry = op(f"{name}.Tensor(Tensor self, Tensor other) -> Tensor", promote="arithmetic", inplace=True)(kernel)
+    rename(f"{name}.Scalar(Tensor self, Scalar other) -> Tensor", entry)
+    rename(f"{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", entry)
+
+
+bitwise("bitwise_and", np.bitwise_and, "bitwise_and_cpu")
+bitwise("bitwise_or", np.bitwise_or, "bitwise_or_cpu")
+bitwise("bitwise_xor", np.bitwise_xor, "bitwise_xor_cpu")
+bitwise("bitwise_left_shift", np.left_shift, "lshift_cpu", refuses_bool=True)
+bitwise("bitwise_right_shift", np.right_shift, "rshift_cpu", refuses_bool=True)
+
+# Special numbers ----------------------------------------------------------------------------------------------------
+
+
+def special_test(name, function, exact=False):
+    """Declare a test for special numbers; `exact` is the answer for types that have none."""
+
+    @op(f"{name}(Tensor self) -> Tensor")
+    def kernel(self):
+        if self.dtype.kind not in "fc":
+            return np.full(self.shape, exact)
+        return function(self)
+
+
+def signed_infinity(name, function):
+    """Declare the test for an infinity of one sign."""
+
+    @op(f"{name}(Tensor self) -> Tensor")
+    def kernel(self):
+        if self.dtype.kind == "c":
+            raise RuntimeError(f"{name} does not support complex inputs.")
+        return function(self) if self.dtype.kind == "f" else np.zeros(self.shape, bool)
+
+
+special_test("isnan", np.isnan)
+special_test("isinf", np.isinf)
+special_test("isfinite", np.isfinite, exact=True)
+special_test("isreal", lambda self: self.imag == 0 if self.dtype.kind == "c" else np.ones(self.shape, bool), exact=True)
+signed_infinity("isposinf", np.isposinf)
+signed_infinity("isneginf", np.isneginf)
+
+
+def closeness(first, second, rtol, atol, equal_nan):
+    """Where |first - second| <= atol + rtol * |second|; equal infinities are close."""
+    if first.dtype != second.dtype:
+        raise RuntimeError(f"{kind_name(first)} did not match {kind_name(second)}")
+    if rtol < 0:
+        raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol:g}")
+    if atol < 0:
+        raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol:g}")
+    close = np.equal(first, second)
+    if equal_nan:
+        close = close | (np.isnan(first) & np.isnan(second))
+    if rtol == 0 and atol == 0:
+        return close
+    if first.dtype.kind not in "fc":
+        first, second = first.astype(dtypes.default().numpy), second.astype(dtypes.default().numpy)
+    kind = np.abs(second).dtype.type
+    allowed = kind(atol) + np.abs(kind(rtol) * second)
+    apart = np.abs(first - second)
+    return close | (np.isfinite(apart) & (apart <= allowed))
+
+
+@op("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor")
+def isclose(self, other, rtol, atol, equal_nan):
+    return closeness(self, other, rtol, atol, equal_nan)
+
+
+@composite("allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool")
+def allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return bool(calls.isclose(self, other, rtol, atol, equal_nan)._array.all())

@@ -1,0 +1,409 @@
+"""Reading and writing elements chosen by index tensors and masks.
+
+*Index list*: for each dimension an integer tensor, a mask that stands for as many dimensions as it has, or None for all
+of it. *Places*: what NumPy indexes with, made of an index list.
+"""
+
+import warnings
+
+import numpy as np
+
+from refgrad import dtypes, errors
+from refgrad.layout import broadcast_shapes, expands_to, overlaps_itself
+from refgrad.op import calls, op
+from refgrad.ops.copying import copy_of, number_in
+
+BYTE_MASK = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
+EXPANDED = (
+    "Use of {} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also "
+    "applies to advanced indexing e.g. {}"
+)
+
+
+# Index lists --------------------------------------------------------------------------------------------------------
+
+
+def places_of(shape, indices):
+    """What NumPy indexes an array of this shape with.
+
+    Raises:
+        IndexError: the indices do not fit the shape.
+    """
+    expanded, common = index_list(shape, indices)
+    bad = first_out_of_bounds(shape, expanded, common)
+    if bad is not None:
+        raise bad[1]
+    return as_places(expanded)
+
+
+def as_places(expanded):
+    """What NumPy indexes with."""
+    return tuple([slice(None) if index is None else index for index in expanded])
+
+
+def index_list(shape, indices):
+    """The index list without masks, and the common shape of its tensors.
+
+    Raises:
+        IndexError: the indices do not fit the shape or each other.
+    """
+    expanded = expand_masks(shape, indices)
+    if len(expanded) > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(expanded)})")
+    given = [index for index in expanded if index is not None]
+    try:
+        return expanded, np.broadcast_shapes(*[index.shape for index in given])
+    except ValueError:
+        shapes = ", ".join(str(list(index.shape)) for index in given)
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
+
+
+def expand_masks(shape, indices):
+    """The index list with each mask replaced by the numbers of its true elements."""
+    expanded = []
+    for index in indices:
+        if index is None or index.dtype == np.int64:
+            expanded.append(index)
+        elif index.dtype == np.int32:
+            expanded.append(index.astype(np.int64))
+        elif index.dtype == bool or index.dtype == np.uint8:
+            if index.dtype == np.uint8:
+                warnings.warn(BYTE_MASK, UserWarning, stacklevel=5)
+            for i, size in enumerate(index.shape):
+                at = len(expanded) + i
+                if at >= len(shape):
+                    raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+                if shape[at] != size:
+                    raise IndexError(
+                        f"The shape of the mask {list(index.shape)} at index {i} does not match the shape of the indexed "
+                        f"tensor {list(shape)} at index {at}"
+                    )
+            if index.ndim:
+                expanded.extend(np.nonzero(index))
+            else:
+                expanded.append(np.zeros(int(bool(index)), np.int64))
+        else:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    return expanded
+
+
+def first_out_of_bounds(shape, expanded, common):
+    """The position of the first index beyond its dimension, with the error that names it; None if there is none."""
+    if 0 in common:
+        return None
+    first = None
+    for number, (dim, index) in enumerate((d, i) for d, i in enumerate(expanded) if i is not None):
+        size = shape[dim]
+        if size == 0:
+            return 0, IndexError("index is out of bounds for dimension with size 0")
+        if index.min() < -size or index.max() >= size:
+            flat = np.broadcast_to(index, common).ravel()
+            at = int(np.argmax((flat < -size) | (flat >= size)))
+            if first is None or at < first[0]:
+                text = f"index {flat[at]} is out of bounds for dimension {number} with size {size}"
+                first = (at, IndexError(text))
+    return first
+
+
+def put(target, indices, values, accumulate):
+    """Write values at the places of an index list; what stands before the first wrong index is written.
+
+    Raises:
+        RuntimeError, IndexError: types, shapes or indices do not fit.
+    """
+    if target.dtype != values.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{dtypes.OF_NUMPY[target.dtype].scalar_type} for the destination and "
+            f"{dtypes.OF_NUMPY[values.dtype].scalar_type} for the source."
+        )
+    expanded, common = index_list(target.shape, indices)
+    shape = result_shape(target.shape, expanded, common)
+    if not expands_to(values.shape, shape):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
+            f"{list(shape)}"
+        )
+    bad = first_out_of_bounds(target.shape, expanded, common)
+    if bad is not None:
+        if len(common) == 1 and all(index is not None for index in expanded):
+            written = bad[0]
+            places = tuple([np.broadcast_to(index, common)[:written] for index in expanded])
+            write_at(target, places, np.broadcast_to(values, shape)[:written], accumulate)
+        raise bad[1]
+    write_at(target, as_places(expanded), values, accumulate)
+
+
+def write_at(target, places, values, accumulate):
+    """Write or add values at NumPy's places."""
+    if accumulate:
+        np.add.at(target, places, values)
+    else:
+        target[places] = values
+
+
+def result_shape(shape, expanded, common):
+    """The shape of what an index list reads: the tensors' dimensions come first unless they stand side by side."""
+    given = [i for i, index in enumerate(expanded) if index is not None]
+    first = given[0] if given and given[-1] - given[0] + 1 == len(given) else 0
+    rest = [size for i, size in enumerate(shape) if i >= len(expanded) or expanded[i] is None]
+    return (*rest[:first], *common, *rest[first:])
+
+
+def check_put(target, indices, values):
+    """Refuse indices that show the target's own memory, and byte masks where one number is written.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    given = [index for index in indices if index is not None]
+    if values.size == 1 and len(given) == 1 and given[0].dtype == np.uint8:
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
+    for array in given:
+        if np.may_share_memory(target, array):
+            raise RuntimeError(errors.PARTIAL_OVERLAP)
+
+
+def warn_expanded(array, name, example):
+    """Warn about a write to an expanded tensor."""
+    if overlaps_itself(array.shape, array.strides):
+        warnings.warn(EXPANDED.format(name, example), UserWarning, stacklevel=5)
+
+
+@op(
+    "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+    self=lambda grad, self_sym_sizes, indices: calls._index_put_impl_(
+        grad.new_zeros(self_sym_sizes), indices, grad, True, True
+    ),
+)
+def index(self, indices):
+    return np.ascontiguousarray(self[places_of(self.shape, indices)])
+
+
+INDEX_PUT = dict(
+    self=lambda grad, indices, accumulate: (
+        grad if accumulate else calls.index_put(grad, indices, grad.new_zeros(()), False)
+    ),
+    values=lambda grad, indices: calls.index(grad, indices),
+)
+
+
+@op(
+    "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    **INDEX_PUT,
+)
+def index_put(self, indices, values, accumulate):
+    result = copy_of(self)
+    put(result, indices, values, accumulate)
+    return result
+
+
+@op(
+    "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
+    may_overlap=True,
+    writes=True,
+    **INDEX_PUT,
+)
+def index_put_(self, indices, values, accumulate):
+    warn_expanded(self, "index_put_", "tensor[indices] = tensor")
+    if not accumulate:
+        check_put(self, indices, values)
+    put(self, indices, values, accumulate)
+
+
+@op(
+    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) "
+    "-> Tensor(a!)",
+    may_overlap=True,
+    writes=True,
+    **INDEX_PUT,
+)
+def index_put_impl_(self, indices, values, accumulate, unsafe):
+    put(self, indices, values, accumulate)
+
+
+# Masks --------------------------------------------------------------------------------------------------------------
+
+
+def check_mask(mask, name):
+    """Refuse a mask of another type.
+
+    Raises:
+        RuntimeError: it is not a bool mask.
+    """
+    if mask.dtype != bool:
+        raise RuntimeError(
+            f"{name} only supports boolean masks, but got mask with dtype "
+            f"{dtypes.OF_NUMPY[mask.dtype].cpp_name}"
+        )
+
+
+def broadcast(*arrays):
+    """The arrays in their common shape.
+
+    Raises:
+        RuntimeError: there is none.
+    """
+    shape = arrays[0].shape
+    for array in arrays[1:]:
+        shape = broadcast_shapes(shape, array.shape)
+    return [np.broadcast_to(array, shape) for array in arrays]
+
+
+@op(
+    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+)
+def masked_fill(self, mask, value):
+    return mask_filled(self, mask, value)
+
+
+@op(
+    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+    value=lambda grad, mask: grad.masked_select(mask).sum(),
+    node="MaskedFillBackward1",
+)
+def masked_fill_tensor(self, mask, value):
+    check_fill_value(value)
+    return mask_filled(self, mask, value.item())
+
+
+def mask_filled(self, mask, value):
+    """A copy in the common shape, with a number where the mask is true."""
+    check_mask(mask, "masked_fill")
+    self, mask = broadcast(self, mask)
+    result = copy_of(self)
+    result[mask] = number_in(value, self.dtype)
+    return result
+
+
+def check_fill_value(value):
+    """Refuse a value with dimensions.
+
+    Raises:
+        RuntimeError: it has some.
+    """
+    if value.ndim:
+        raise RuntimeError(
+            f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
+
+
+@op(
+    "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+    may_overlap=True,
+    writes=True,
+)
+def masked_fill_(self, mask, value):
+    check_mask(mask, "masked_fill_")
+    if not expands_to(mask.shape, self.shape):
+        shape = broadcast_shapes(self.shape, mask.shape)
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(shape)}"
+        )
+    warn_expanded(self, "masked_fill_", "tensor[mask] = scalar")
+    self[np.broadcast_to(mask, self.shape)] = number_in(value, self.dtype)
+
+
+@op(
+    "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+    value=lambda grad, mask: grad.masked_select(mask).sum(),
+    node="MaskedFillBackward1",
+    may_overlap=True,
+    writes=True,
+)
+def masked_fill_tensor_(self, mask, value):
+    check_fill_value(value)
+    masked_fill_.kernel(self, mask, value.item())
+
+
+@op(
+    "masked_select(Tensor self, Tensor mask) -> Tensor",
+    self=lambda grad, self, mask: masked_select_back(grad, self, mask),
+)
+def masked_select(self, mask):
+    if mask.dtype != bool:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    self, mask = broadcast(self, mask)
+    return self[mask]
+
+
+def masked_select_back(grad, source, mask):
+    """The gradient where the mask is true, zeros elsewhere."""
+    shape = broadcast_shapes(source._array.shape, mask._array.shape)
+    result = grad.new_zeros(shape)
+    result.masked_scatter_(mask, grad)
+    return result
+
+
+@op(
+    "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+    source=lambda grad, mask, source_sym_sizes: calls.masked_scatter_backward(grad, mask, source_sym_sizes),
+)
+def masked_scatter(self, mask, source):
+    self, mask = broadcast(self, mask)
+    result = np.array(self, order="C")
+    scatter_masked(result, mask, source)
+    return result
+
+
+@op(
+    "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+    source=lambda grad, mask, source_sym_sizes: calls.masked_scatter_backward(grad, mask, source_sym_sizes),
+    writes=True,
+)
+def masked_scatter_(self, mask, source):
+    scatter_masked(self, np.broadcast_to(mask, self.shape), source)
+
+
+def scatter_masked(target, mask, source):
+    """Write the elements of a source, in order, where the mask is true.
+
+    Raises:
+        RuntimeError: types differ, or the source is too short.
+    """
+    if target.dtype != source.dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got "
+            f"{dtypes.OF_NUMPY[target.dtype].scalar_type} and {dtypes.OF_NUMPY[source.dtype].scalar_type}"
+        )
+    if mask.dtype != bool:
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype "
+            f"{dtypes.OF_NUMPY[mask.dtype].scalar_type}"
+        )
+    count = int(mask.sum())
+    if count > source.size:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    target[mask] = source.ravel()[:count]
+
+
+@op(
+    "masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
+    grad_output=lambda grad, grad_output, mask: calls.masked_scatter(
+        calls.zeros_like(grad_output), mask, grad
+    ),
+    node="MaskedScatterBackwardBackward0",
+)
+def masked_scatter_backward(grad_output, mask, sizes):
+    chosen = grad_output[np.broadcast_to(mask, grad_output.shape)]
+    result = np.zeros(int(np.prod(sizes)), grad_output.dtype)
+    result[: chosen.size] = chosen
+    return result.reshape(sizes)
+
+
+# Which elements are not zero -----------------------------------------------------------------------------------------
+
+
+@op("nonzero(Tensor self) -> Tensor")
+def nonzero(self):
+    if not self.ndim:
+        return np.zeros((int(self.item() != 0), 0), np.int64)
+    return np.ascontiguousarray(np.stack(np.nonzero(self), axis=-1)).astype(np.int64)

@@ -1,0 +1,586 @@
+"""Products of matrices and vectors; products of higher rank are made of these as PyTorch makes them.
+
+*Fold*: to multiply a stack of matrices by one matrix as a single, taller product.
+"""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from refgrad import dtypes
+from refgrad.layout import broadcast_shapes, expands_to, layout_of, strides_of
+from refgrad.modes import GRAD_OFF, state
+from refgrad.op import calls, composite, op
+
+# Kernels ------------------------------------------------------------------------------------------------------------
+
+
+def product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """A matrix product in new memory; half precision is summed in single."""
+    if first.dtype == np.float16:
+        return np.matmul(first.astype(np.float32), second.astype(np.float32)).astype(np.float16)
+    return np.matmul(first, second)
+
+
+def refuse_bool(array: np.ndarray, name: str) -> None:
+    """Refuse bool operands.
+
+    Raises:
+        NotImplementedError: naming the inner function of PyTorch that has no such version.
+    """
+    if array.dtype == bool:
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
+
+
+def scalar_type(array: np.ndarray) -> str:
+    """The element type as messages name it."""
+    return dtypes.OF_NUMPY[array.dtype].scalar_type
+
+
+def cpp_name(array: np.ndarray) -> str:
+    """The element type as C++ names it."""
+    return dtypes.OF_NUMPY[array.dtype].cpp_name
+
+
+def weighted_sum(self: np.ndarray, inner: np.ndarray, beta: Any, alpha: Any) -> np.ndarray:
+    """`beta * self + alpha * inner`, where `self` is not read when `beta` is 0."""
+    kind = inner.dtype.type
+    if kind(alpha) != 1:
+        inner = inner * kind(alpha)
+    if kind(beta) == 0:
+        return inner
+    return inner + (self if kind(beta) == 1 else self * kind(beta))
+
+
+def expanded(self: np.ndarray, shape: tuple) -> np.ndarray:
+    """The summand broadcast to the shape of the product.
+
+    Raises:
+        RuntimeError: it does not broadcast to exactly that shape.
+    """
+    if not expands_to(self.shape, shape):
+        from refgrad.ops.views import expand
+
+        expand.kernel(layout_of(self), shape, False)
+    return np.broadcast_to(self, shape)
+
+
+def is_plain() -> bool:
+    """Whether no graph is wanted, so that a formula may compute on arrays."""
+    return bool(GRAD_OFF) and not state.grad
+
+
+def conj(tensor: Any) -> Any:
+    """The conjugate; a real tensor itself."""
+    return tensor.conj() if tensor._array.dtype.kind == "c" else tensor
+
+
+def multiplied(grad: Any, number: Any) -> Any:
+    """`grad * number`, without an op where the number is 1."""
+    number = number.conjugate() if isinstance(number, complex) else number
+    return grad if number == 1 else grad * number
+
+
+# Matrix by matrix ---------------------------------------------------------------------------------------------------
+
+
+def check_shapes(self: np.ndarray, mat2: np.ndarray) -> None:
+    """Refuse matrices that do not fit.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    if self.shape[1] != mat2.shape[0]:
+        left, right = "x".join(map(str, self.shape)), "x".join(map(str, mat2.shape))
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({left} and {right})")
+
+
+def is_column_major(sizes: tuple, strides: tuple) -> bool:
+    """Whether a matrix lies in memory column by column."""
+    return strides[0] == 1 and strides[1] == sizes[0]
+
+
+def first_matrix_gradient(grad, mat2, sizes, strides, alpha=1):
+    """The gradient of a product's first factor, laid out like that factor."""
+    if is_column_major(sizes, strides):
+        if is_plain() and alpha == 1:
+            return product(mat2._array.conj(), grad._array.T).T
+        return multiplied(calls.t(calls.mm(conj(mat2), calls.t(grad))), alpha)
+    if is_plain() and alpha == 1:
+        return product(grad._array, mat2._array.T.conj())
+    return multiplied(calls.mm(grad, conj(calls.t(mat2))), alpha)
+
+
+def second_matrix_gradient(grad, mat1, sizes, strides, alpha=1):
+    """The gradient of a product's second factor, laid out like that factor."""
+    if is_column_major(sizes, strides):
+        if is_plain() and alpha == 1:
+            return product(grad._array.T, mat1._array.conj()).T
+        return multiplied(calls.t(calls.mm(calls.t(grad), conj(mat1))), alpha)
+    if is_plain() and alpha == 1:
+        return product(mat1._array.T.conj(), grad._array)
+    return multiplied(calls.mm(conj(calls.t(mat1)), grad), alpha)
+
+
+@op(
+    "mm(Tensor self, Tensor mat2) -> Tensor",
+    self=lambda grad, mat2, self_sym_sizes, self_sym_strides: first_matrix_gradient(
+        grad, mat2, self_sym_sizes, self_sym_strides
+    ),
+    mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: second_matrix_gradient(
+        grad, self, mat2_sym_sizes, mat2_sym_strides
+    ),
+)
+def mm(self, mat2):
+    if self.ndim != 2:
+        raise RuntimeError("self must be a matrix")
+    if mat2.ndim != 2:
+        raise RuntimeError("mat2 must be a matrix")
+    check_shapes(self, mat2)
+    if self.dtype is not mat2.dtype:
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {cpp_name(self)} != {cpp_name(mat2)}"
+        )
+    refuse_bool(self, "addmm_impl_cpu_")
+    return product(self, mat2)
+
+
+def checked_addmm(self, mat1, mat2):
+    """Refuse operands of `addmm` that do not fit together, but for the summand's shape."""
+    for name, array in (("mat1", mat1), ("mat2", mat2)):
+        if array.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {array.ndim}-D tensor")
+    check_shapes(mat1, mat2)
+    if mat1.dtype is not mat2.dtype:
+        raise RuntimeError(
+            f"mat1 and mat2 must have the same dtype, but got {scalar_type(mat1)} and {scalar_type(mat2)}"
+        )
+    if self.dtype is not mat2.dtype:
+        raise RuntimeError(
+            f"self and mat2 must have the same dtype, but got {scalar_type(self)} and {scalar_type(mat2)}"
+        )
+    refuse_bool(self, "addmm_impl_cpu_")
+
+
+def with_twin(text: str, **formulas: Any):
+    """Declare an op that adds to its first argument, and its twin, whose target must have the shape of the result."""
+
+    def declare(kernel):
+        def into(self, *arguments):
+            result = kernel(self, *arguments)
+            if result.shape != self.shape:
+                raise RuntimeError(
+                    f"Bad in-place call: input tensor size {list(self.shape)} and output tensor size "
+                    f"{list(result.shape)} should match"
+                )
+            return result
+
+        name = text[: text.index("(")]
+        twin = text.replace("(Tensor self", "_(Tensor(a!) self", 1).replace("-> Tensor", "-> Tensor(a!)")
+        op(twin, node=f"{name.title()}Backward0", **formulas)(into)
+        return op(text, **formulas)(kernel)
+
+    return declare
+
+
+@with_twin(
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    self=lambda grad, beta: multiplied(grad, beta),
+    mat1=lambda grad, mat2, mat1_sym_sizes, mat1_sym_strides, alpha: first_matrix_gradient(
+        grad, mat2, mat1_sym_sizes, mat1_sym_strides, alpha
+    ),
+    mat2=lambda grad, mat1, mat2_sym_sizes, mat2_sym_strides, alpha: second_matrix_gradient(
+        grad, mat1, mat2_sym_sizes, mat2_sym_strides, alpha
+    ),
+)
+def addmm(self, mat1, mat2, beta, alpha):
+    checked_addmm(self, mat1, mat2)
+    summand = expanded(self, (mat1.shape[0], mat2.shape[1]))
+    return weighted_sum(summand, product(mat1, mat2), beta, alpha)
+
+
+# Stacks of matrices -------------------------------------------------------------------------------------------------
+
+
+def check_batches(batch1: np.ndarray, batch2: np.ndarray) -> None:
+    """Refuse stacks of matrices that do not fit.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    for name, array in (("batch1", batch1), ("batch2", batch2)):
+        if array.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    wanted = [batch1.shape[0], batch1.shape[2]]
+    if list(batch2.shape[:2]) != wanted:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: "
+            f"{list(batch2.shape[:2])}."
+        )
+
+
+def check_same_type(expected: np.ndarray, *others: np.ndarray) -> None:
+    """Refuse operands of another type.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    for array in others:
+        if array.dtype is not expected.dtype:
+            raise RuntimeError(f"expected scalar type {scalar_type(expected)} but found {scalar_type(array)}")
+
+
+@op(
+    "bmm(Tensor self, Tensor mat2) -> Tensor",
+    self=lambda grad, mat2: first_batch_gradient(grad, mat2),
+    mat2=lambda grad, self: second_batch_gradient(grad, self),
+)
+def bmm(self, mat2):
+    check_batches(self, mat2)
+    check_same_type(self, mat2)
+    refuse_bool(self, "bmm")
+    return product(self, mat2)
+
+
+def first_batch_gradient(grad, batch2):
+    """The gradient of the first factor of a product of stacks."""
+    if is_plain():
+        return product(grad._array, batch2._array.transpose(0, 2, 1).conj())
+    return calls.bmm(grad, conj(calls.transpose(batch2, 1, 2)))
+
+
+def second_batch_gradient(grad, batch1):
+    """The gradient of the second factor of a product of stacks."""
+    if is_plain():
+        return product(batch1._array.transpose(0, 2, 1).conj(), grad._array)
+    return calls.bmm(conj(calls.transpose(batch1, 1, 2)), grad)
+
+
+@with_twin(
+    "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    self=lambda grad, beta: multiplied(grad, beta),
+    batch1=lambda grad, batch2, alpha: multiplied(
+        calls.bmm(grad, conj(calls.transpose(batch2, 1, 2))), alpha
+    ),
+    batch2=lambda grad, batch1, alpha: multiplied(
+        calls.bmm(conj(calls.transpose(batch1, 1, 2)), grad), alpha
+    ),
+)
+def baddbmm(self, batch1, batch2, beta, alpha):
+    for array in (batch1, batch2):
+        if array.ndim < 3:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-(array.ndim or 1)}, "
+                f"{(array.ndim or 1) - 1}], but got 2)"
+            )
+    summand = expanded(self, (batch1.shape[0], batch1.shape[1], batch2.shape[2]))
+    check_batches(batch1, batch2)
+    check_same_type(self, batch1, batch2)
+    refuse_bool(self, "baddbmm")
+    return weighted_sum(summand, product(batch1, batch2), beta, alpha)
+
+
+def spread(grad, batches, rows, columns):
+    """The gradient of a sum of products as a stack of that many gradients."""
+    return calls.expand(calls.unsqueeze(grad, 0), (batches, rows, columns))
+
+
+@with_twin(
+    "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    self=lambda grad, beta: multiplied(grad, beta),
+    batch1=lambda grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2, batch2, alpha: (
+        multiplied(
+            calls.bmm(
+                spread(grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2),
+                conj(calls.transpose(batch2, 1, 2)),
+            ),
+            alpha,
+        )
+    ),
+    batch2=lambda grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2, batch1, alpha: (
+        multiplied(
+            calls.bmm(
+                conj(calls.transpose(batch1, 1, 2)),
+                spread(grad, batch1_sym_argsize_0, batch1_sym_argsize_1, batch2_sym_argsize_2),
+            ),
+            alpha,
+        )
+    ),
+)
+def addbmm(self, batch1, batch2, beta, alpha):
+    check_batches(batch1, batch2)
+    summand = expanded(self, (batch1.shape[1], batch2.shape[2]))
+    check_same_type(self, batch1, batch2)
+    refuse_bool(self, "addbmm")
+    return weighted_sum(summand, product(batch1, batch2).sum(0, dtype=self.dtype), beta, alpha)
+
+
+# Vectors ------------------------------------------------------------------------------------------------------------
+
+
+def checked_mv(self: np.ndarray, mat: np.ndarray, vec: np.ndarray) -> None:
+    """Refuse operands of `addmv`; for `mv` the vector stands for the summand."""
+    if vec.ndim != 1 or mat.ndim != 2 or self.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}")
+    if mat.shape[1] != vec.size or (self.size != mat.shape[0] and self.size != 1):
+        raise RuntimeError(
+            f"size mismatch, got input ({self.size}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.size})"
+        )
+    if not self.dtype is mat.dtype is vec.dtype:
+        raise RuntimeError(
+            "addmv input tensors must have the same dtype, but got "
+            f"{scalar_type(self)}, {scalar_type(mat)}, and {scalar_type(vec)}"
+        )
+    refuse_bool(self, "addmv_impl_cpu")
+
+
+@op(
+    "mv(Tensor self, Tensor vec) -> Tensor",
+    self=lambda grad, vec: calls.outer(grad, conj(vec)),
+    vec=lambda grad, self: calls.mv(calls.t(conj(self)), grad),
+)
+def mv(self, vec):
+    result = np.empty(self.shape[0] if self.ndim else 1, vec.dtype)
+    checked_mv(result, self, vec)
+    return product(self, vec)
+
+
+@with_twin(
+    "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    self=lambda grad, beta: multiplied(grad, beta),
+    mat=lambda grad, vec, alpha: multiplied(calls.outer(grad, conj(vec)), alpha),
+    vec=lambda grad, mat, alpha: multiplied(calls.mv(conj(calls.t(mat)), grad), alpha),
+)
+def addmv(self, mat, vec, beta, alpha):
+    checked_mv(self, mat, vec)
+    return weighted_sum(np.broadcast_to(self, mat.shape[:1]), product(mat, vec), beta, alpha)
+
+
+def check_vectors(self: np.ndarray, other: np.ndarray) -> None:
+    """Refuse operands of `dot` and `vdot`.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    if self.ndim != 1 or other.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors")
+    if self.dtype is not other.dtype:
+        raise RuntimeError(
+            "dot : expected both vectors to have same dtype, but found "
+            f"{scalar_type(self)} and {scalar_type(other)}"
+        )
+    if self.size != other.size:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have the same number "
+            f"of elements, but got {self.size} and {other.size} elements respectively"
+        )
+
+
+@op(
+    "dot(Tensor self, Tensor tensor) -> Tensor",
+    self=lambda grad, tensor: grad * tensor.conj(),
+    tensor=lambda grad, self: grad * self.conj(),
+)
+def dot(self, tensor):
+    check_vectors(self, tensor)
+    refuse_bool(self, "dot")
+    return np.asarray(product(self, tensor))
+
+
+@op(
+    "vdot(Tensor self, Tensor other) -> Tensor",
+    self=lambda grad, other: grad.conj() * other,
+    other=lambda grad, self: grad * self,
+)
+def vdot(self, other):
+    check_vectors(self, other)
+    refuse_bool(self, "dot" if self.dtype.kind != "c" else "vdot")
+    return np.asarray(product(self.conj(), other))
+
+
+@composite("outer(Tensor self, Tensor vec2) -> Tensor")
+def outer(self, vec2):
+    for name, tensor in (("self", self), ("vec2", vec2)):
+        if tensor._array.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {tensor._array.ndim}-D")
+    return calls.mul(calls.reshape(self, (self._array.size, 1)), vec2)
+
+
+@composite("ger(Tensor self, Tensor vec2) -> Tensor")
+def ger(self, vec2):
+    return outer(self, vec2)
+
+
+@with_twin(
+    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    self=lambda grad, beta: multiplied(grad, beta),
+    vec1=lambda grad, vec2, alpha: multiplied(calls.mv(grad, conj(vec2)), alpha),
+    vec2=lambda grad, vec1, alpha: multiplied(calls.mv(calls.t(grad), conj(vec1)), alpha),
+)
+def addr(self, vec1, vec2, beta, alpha):
+    for name, array in (("vec1", vec1), ("vec2", vec2)):
+        if array.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {array.ndim}-D")
+    kind = np.result_type(self, vec1, vec2)
+    summand = expanded(self, (vec1.size, vec2.size)).astype(kind)
+    return weighted_sum(summand, np.outer(vec1, vec2).astype(kind), beta, alpha)
+
+
+# Any ranks ----------------------------------------------------------------------------------------------------------
+
+
+@composite("matmul(Tensor self, Tensor other) -> Tensor")
+def matmul(self, other):
+    left, right = self._array.ndim, other._array.ndim
+    if left == 2 == right:
+        return calls.mm(self, other)
+    if not left or not right:
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {left}D and {right}D"
+        )
+    if left == 1 and right == 1:
+        return calls.dot(self, other)
+    if left == 2 and right == 1:
+        return calls.mv(self, other)
+    if left == 1 and right == 2:
+        return calls.squeeze_(calls.mm(calls.unsqueeze(self, 0), other), 0)
+    if folds(self, other):
+        return folded(self, other)
+    return batched(self, other)
+
+
+def folds(self: Any, other: Any) -> bool:
+    """Whether PyTorch multiplies by one tall product: one stack, one matrix or vector, and it costs no copy."""
+    stack, single = (self, other) if self._array.ndim >= other._array.ndim else (other, self)
+    if stack._array.ndim < 3 or single._array.ndim > 2:
+        return False
+    if single.requires_grad:
+        return True
+    if self._array.ndim == 2:
+        return False
+    array = stack._array
+    if array.size == 0:
+        return True
+    strides = strides_of(array)
+    return all(strides[i] == strides[i + 1] * array.shape[i + 1] for i in range(array.ndim - 2))
+
+
+def folded(self: Any, other: Any) -> Any:
+    """The product of a stack and one matrix or vector as a single, taller product."""
+    swapped = self._array.ndim < other._array.ndim
+    stack = calls.transpose(other, -2, -1) if swapped else self
+    single = other if not swapped else calls.t(self) if self._array.ndim == 2 else self
+    shape = stack._array.shape
+    tall = calls.reshape(stack, (prod(shape[:-1]), shape[-1]))
+    if single._array.ndim == 1:
+        return calls._unsafe_view(calls.mv(tall, single), shape[:-1])
+    result = calls._unsafe_view(calls.mm(tall, single), (*shape[:-1], single._array.shape[1]))
+    return calls.contiguous(calls.transpose(result, -2, -1)) if swapped else result
+
+
+def batched(self: Any, other: Any) -> Any:
+    """The product of two stacks, expanded to common leading dimensions."""
+    first, second = self._array.shape, other._array.shape
+    if len(first) == 3 == len(second) and first[0] != second[0]:
+        if first[0] == 1 and self.requires_grad:
+            return matmul(calls.squeeze__dim(self, 0), other)
+        if second[0] == 1 and other.requires_grad:
+            return matmul(self, calls.squeeze__dim(other, 0))
+    lead = broadcast_shapes(first[:-2], second[:-2])
+    count = prod(lead)
+    rows = first[-2] if len(first) > 1 else 1
+    left = calls.reshape(calls.expand(self, (*lead, rows, first[-1])), (count, rows, first[-1]))
+    if len(second) == 1:
+        vectors = calls.reshape(calls.expand(other, (*lead, second[0])), (count, second[0]))
+        result = calls.squeeze__dim(calls.bmm(left, calls.unsqueeze(vectors, 2)), -1)
+        return calls._unsafe_view(result, (*lead, rows) if len(first) > 1 else lead)
+    columns = second[-1]
+    right = calls.reshape(calls.expand(other, (*lead, *second[-2:])), (count, second[-2], columns))
+    shape = (*lead, rows, columns) if len(first) > 1 else (*lead, columns)
+    return calls._unsafe_view(calls.bmm(left, right), shape)
+
+
+@composite("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
+def linear(input, weight, bias=None):
+    shape = input._array.shape
+    if not shape or not weight._array.ndim:
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {len(shape)}D and {weight._array.ndim}D"
+        )
+    if bias is None:
+        return matmul(input, calls.t(weight))
+    if len(shape) == 2:
+        return calls.addmm(bias, input, calls.t(weight))
+    if bias._array.ndim == 1 and input._array.flags.c_contiguous:
+        tall = calls.reshape(input, (prod(shape[:-1]), shape[-1]))
+        result = calls.addmm(bias, tall, calls.t(weight))
+        return calls.view(result, (*shape[:-1], result._array.shape[1]))
+    return calls.add_(matmul(input, calls.t(weight)), bias)
+
+
+@composite("inner(Tensor self, Tensor other) -> Tensor")
+def inner(self, other):
+    first, second = self._array.shape, other._array.shape
+    if not first or not second:
+        return calls.mul(self, other)
+    if first[-1] != second[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(first)} and {list(second)}"
+        )
+    return contracted(self, other, [-1], [-1])
+
+
+def contracted(self: Any, other: Any, dims_self: list, dims_other: list) -> Any:
+    """The sum of products over pairs of dimensions, as one matrix product."""
+    first, second = self._array, other._array
+    if first.dtype is not second.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    if len(dims_self) != len(dims_other):
+        raise RuntimeError("both dimension lists should have same length")
+    pairs = []
+    for i, j in zip(dims_self, dims_other):
+        p, q = layout_of(first).wrap_dim(i), layout_of(second).wrap_dim(j)
+        if first.shape[p] == 1 and second.shape[q] != 1:
+            other, second = summed_over(other, q), None
+        elif second.shape[q] == 1 and first.shape[p] != 1:
+            self, first = summed_over(self, p), None
+        elif first.shape[p] != second.shape[q]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {first.shape[p]} in dim {i} and second has "
+                f"size {second.shape[q]} in dim {j}"
+            )
+        first, second = self._array, other._array
+        pairs.append((p, q))
+    kept = [i for i in range(first.ndim) if i not in [p for p, _ in pairs]]
+    free = [i for i in range(second.ndim) if i not in [q for _, q in pairs]]
+    size = prod(first.shape[p] for p, _ in pairs)
+    rows, columns = [first.shape[i] for i in kept], [second.shape[i] for i in free]
+    left = calls.permute(self, [*kept, *(p for p, _ in pairs)])
+    right = calls.permute(other, [*(q for _, q in pairs), *free])
+    if not kept and not free and first.ndim == 1 and second.ndim == 1:
+        return calls.reshape(calls.dot(left, right), ())
+    left = calls.reshape(left, (prod(rows), size))
+    right = calls.reshape(right, (size, prod(columns)))
+    return calls.reshape(calls.mm(left, right), (*rows, *columns))
+
+
+def summed_over(tensor: Any, dim: int) -> Any:
+    """The sum over one dimension, which stays with size 1."""
+    return calls.sum__dim_IntList(tensor, [dim], True)
+
+
+@composite("kron(Tensor self, Tensor other) -> Tensor")
+def kron(self, other):
+    ndim = max(self._array.ndim, other._array.ndim)
+    first = (1,) * (ndim - self._array.ndim) + self._array.shape
+    second = (1,) * (ndim - other._array.ndim) + other._array.shape
+    left = calls._unsafe_view(self, [n for size in first for n in (size, 1)])
+    right = calls._unsafe_view(other, [n for size in second for n in (1, size)])
+    return calls._unsafe_view(calls.mul(left, right), [m * n for m, n in zip(first, second)])
+
+
+@composite("linalg_matmul(Tensor self, Tensor other) -> Tensor")
+def linalg_matmul(self, other):
+    return matmul(self, other)

@@ -1,0 +1,155 @@
+"""Scans: cumulative sums, products, extremes, and logarithms of sums of exponentials."""
+
+import numpy as np
+
+from refgrad.layout import wrap_dim
+from refgrad.op import calls, op
+from refgrad.ops.checks import not_implemented
+from refgrad.ops.reductions import cast, row_major, summed_type
+from refgrad.return_types import named
+from refgrad.tensor import wrap
+
+WIDER = {np.dtype("float16"): np.float32, np.dtype("float32"): np.float64, np.dtype("complex64"): np.complex128}
+
+
+def scanned(ufunc, array, dim, target):
+    """The running results of a ufunc along a dimension, kept in a wider type than they are given in."""
+    axis = wrap_dim(dim, array.ndim)
+    if not array.ndim:
+        return np.array(array, target)
+    running = ufunc.accumulate(array, axis=axis, dtype=WIDER.get(target, target))
+    return row_major(running.astype(target, copy=False))
+
+
+def reversed_sum(tensor, dim):
+    """For each element, the sum of it and of those after it."""
+    return tensor.flip(dim).cumsum(dim).flip(dim)
+
+
+@op(
+    "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    inplace=True,
+    self=lambda grad, dim: cumsum_back(grad, dim),
+)
+def cumsum(self, dim, dtype):
+    return scanned(np.add, self, dim, summed_type(self, dtype))
+
+
+def cumsum_back(grad, dim):
+    """Each element counts for all sums from its place on."""
+    array = grad._array
+    if array.size <= 1 or array.shape[dim] == 1:
+        return grad
+    return reversed_sum(grad, dim)
+
+
+@op(
+    "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    inplace=True,
+    self=lambda grad, self, dim, result: cumprod_back(cast(grad, self.dtype), self, dim, result),
+)
+def cumprod(self, dim, dtype):
+    return scanned(np.multiply, self, dim, summed_type(self, dtype))
+
+
+def cumprod_back(grad, self, dim, result):
+    """The gradient of cumulative products; where zeros occur, without dividing."""
+    array = self._array
+    if array.size <= 1 or array.shape[dim] == 1:
+        return grad
+    if array.all():
+        return reversed_sum(result.conj() * grad, dim) / self.conj()
+    return cumprod_back_at_zeros(grad, self.conj(), wrap_dim(dim, array.ndim))
+
+
+def cumprod_back_at_zeros(grad, self, dim):
+    """One slice after the other: what remains of the later products when this slice is left out."""
+    size = self._array.shape[dim]
+    slices = []
+    for i in range(size):
+        rest = products_without(self, dim, i, size)
+        slices.append((grad.narrow(dim, i, size - i) * rest).sum((dim,)))
+    return calls.stack(slices, dim)
+
+
+def products_without(self, dim, i, size):
+    """The cumulative products from slice `i` on, without slice `i`."""
+    if i == size - 1:
+        return self.narrow(dim, 0, i).prod(dim, True)
+    later = self.narrow(dim, i + 1, size - i - 1).cumprod(dim)
+    if not i:
+        shape = [1 if axis == dim else n for axis, n in enumerate(self._array.shape)]
+        return calls.cat([self.new_ones(shape), later], dim)
+    before = self.narrow(dim, 0, i).prod(dim, True)
+    return calls.cat([before, before.expand(later._array.shape) * later], dim)
+
+
+# Extremes -----------------------------------------------------------------------------------------------------------
+
+
+def running_extreme(name, ufunc):
+    """Declare `cummax` or `cummin`; of equal elements the last one counts."""
+
+    @op(
+        f"{name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+        nondifferentiable=(1,),
+        wrapper=named(name, "values", "indices"),
+        self=lambda grad, self, dim, indices: cumulative_extreme_back(grad, self, dim, indices),
+    )
+    def kernel(self, dim):
+        axis = wrap_dim(dim, self.ndim)
+        if self.dtype.kind == "c":
+            raise not_implemented(f"{name}_cpu", self)
+        if not self.ndim or not self.size:
+            return np.array(self, order="C"), np.zeros(self.shape, np.int64)
+        values = row_major(ufunc.accumulate(self, axis=axis))
+        counts = np.arange(self.shape[axis]).reshape([-1 if i == axis else 1 for i in range(self.ndim)])
+        places = np.where(np.equal(self, values) | np.not_equal(self, self), counts, 0)
+        return values, row_major(np.maximum.accumulate(places, axis=axis))
+
+
+def cumulative_extreme_back(grad, self, dim, indices):
+    """Each gradient goes to the element that was the extreme."""
+    if not self._array.size:
+        return self
+    return self.new_zeros(self._array.shape).scatter_add_(dim, indices, grad)
+
+
+running_extreme("cummax", np.maximum)
+running_extreme("cummin", np.minimum)
+
+
+# Logarithms of sums -------------------------------------------------------------------------------------------------
+
+
+@op(
+    "logcumsumexp(Tensor self, int dim) -> Tensor",
+    self=lambda grad, self, result, dim: logcumsumexp_back(grad, self, result, dim),
+)
+def logcumsumexp(self, dim):
+    axis = wrap_dim(dim, self.ndim)
+    if self.dtype.kind not in "fc":
+        raise not_implemented("logcumsumexp_out_cpu", self)
+    if not self.ndim or not self.size:
+        return np.array(self, order="C")
+    wide = WIDER.get(self.dtype, self.dtype)
+    if self.dtype.kind == "c":
+        running = np.log(np.add.accumulate(np.exp(self.astype(wide)), axis=axis))
+    else:
+        running = np.logaddexp.accumulate(self, axis=axis, dtype=wide)
+    return row_major(running.astype(self.dtype, copy=False))
+
+
+def logcumsumexp_back(grad, self, result, dim):
+    """In logarithms, the positive and the negative gradients apart."""
+    if not grad._array.ndim or not grad._array.size:
+        return grad
+
+    def reverse(x):
+        return calls.logcumsumexp(x.flip(dim), dim).flip(dim)
+
+    lowest = wrap(np.asarray(np.finfo(grad._array.dtype).min, grad._array.dtype))
+    size = grad.abs().log()
+    up = calls.where(wrap(np.greater(grad._array, 0)), size, lowest)
+    down = calls.where(wrap(np.less(grad._array, 0)), size, lowest)
+    return (reverse(up - result) + self).exp() - (reverse(down - result) + self).exp()

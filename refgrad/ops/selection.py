@@ -1,0 +1,202 @@
+"""Ops that choose among their operands: where, clamp, maximum and minimum."""
+
+import numpy as np
+
+from refgrad import dtypes
+from refgrad.op import calls, composite, op
+from refgrad.ops.checks import kind_name, not_implemented, together
+
+# Where --------------------------------------------------------------------------------------------------------------
+
+
+@op(
+    "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+    promote="same",
+    self=lambda grad, condition: calls.where(condition, grad, 0),
+    other=lambda grad, condition: calls.where(condition, 0, grad),
+)
+def where(condition, self, other):
+    if condition.dtype not in (np.bool_, np.uint8):
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype " + kind_name(condition)
+        )
+    return np.where(condition, *together("arithmetic", self, other))
+
+
+for first, second, overload in (
+    ("Scalar", "Tensor", "ScalarSelf"),
+    ("Tensor", "Scalar", "ScalarOther"),
+    ("Scalar", "Scalar", "Scalar"),
+):
+    composite(f"where.{overload}(Tensor condition, {first} self, {second} other) -> Tensor")(
+        lambda condition, self, other: where.call(condition, self, other)
+    )
+
+
+@composite("where(Tensor condition) -> Tensor[]")
+def where_nonzero(condition):
+    return calls.nonzero(condition, as_tuple=True)
+
+
+# Clamp --------------------------------------------------------------------------------------------------------------
+
+BOUNDS = "torch.clamp: At least one of 'min' or 'max' must not be None"
+
+
+def clamped(array, low, high):
+    """Elements kept between bounds of the same type; the upper bound wins, NaN anywhere gives NaN."""
+    if low is not None:
+        array = np.maximum(array, low)
+    return np.minimum(array, high) if high is not None else array
+
+
+def clamp_bounds(array, low, high):
+    """Operands of a clamp in their common type.
+
+    Raises:
+        NotImplementedError: they are complex or bool.
+        RuntimeError: there is no bound.
+    """
+    if low is None and high is None:
+        raise RuntimeError(BOUNDS)
+    given = [bound for bound in (low, high) if bound is not None]
+    if array.dtype.kind == "c" or any(np.iscomplexobj(bound) for bound in given):
+        raise NotImplementedError("clamp is not supported for complex types")
+    array, *given = together("arithmetic", array, *given)
+    if array.dtype == bool:
+        raise not_implemented("clamp_scalar_cpu", array)
+    return array, (given.pop(0) if low is not None else None), (given.pop(0) if high is not None else None)
+
+
+def clamp_back(grad, self, min, max):
+    """The gradient of what was clamped: that of the result where no bound was active."""
+    if min is None:
+        inside = self <= max
+    elif max is None:
+        inside = self >= min
+    else:
+        inside = calls.logical_and(self >= min, self <= max)
+    return calls.where(inside, grad, grad.new_zeros(()))
+
+
+@op(
+    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    inplace=True,
+    node="ClampBackward1",
+    self=lambda grad, self, min, max: clamp_back(grad, self, min, max),
+)
+def clamp(self, min, max):
+    return np.array(clamped(*clamp_bounds(self, min, max)))
+
+
+def clamp_bounds_back(grad, self, min, max):
+    """The gradients of the two bounds: that of the result where the bound was active."""
+    zero = grad.new_zeros(())
+    low = high = None
+    if min is not None:
+        active = self < min if max is None else calls.logical_and(min < max, self < min)
+        low = calls.where(active, grad, zero)
+    if max is not None:
+        active = self > max if min is None else calls.logical_or(self > max, max < min)
+        high = calls.where(active, grad, zero)
+    return low, high
+
+
+@op(
+    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    inplace=True,
+    self=lambda grad, self, min, max: clamp_back(grad, self, min, max),
+    jointly=("min, max", lambda grad, self, min, max: clamp_bounds_back(grad, self, min, max)),
+)
+def clamp_tensor(self, min, max):
+    return np.array(clamped(*clamp_bounds(self, min, max)))
+
+
+def one_sided(name, bound, function, inside, outside):
+    """Declare `clamp_min` or `clamp_max`, with a number and with a tensor as bound."""
+    title = "".join(word.title() for word in name.split("_"))
+
+    def kernel(self, limit):
+        if np.iscomplexobj(self) or np.iscomplexobj(limit):
+            raise NotImplementedError("clamp is not supported for complex types")
+        return function(*together("arithmetic", self, limit))
+
+    zero = "grad.new_zeros(())"
+    space = {"calls": calls}
+    op(
+        f"{name}(Tensor self, Scalar {bound}) -> Tensor",
+        inplace=True,
+        self=eval(f"lambda grad, self, {bound}: calls.where(self {inside} {bound}, grad, {zero})", space),
+    )(kernel)
+    op(
+        f"{name}.Tensor(Tensor self, Tensor {bound}) -> Tensor",
+        promote="same",
+        inplace=True,
+        node=f"{title}Backward1",
+        **{
+            "self": eval(f"lambda grad, self, {bound}: calls.where(self {inside} {bound}, grad, {zero})", space),
+            bound: eval(f"lambda grad, self, {bound}: calls.where(self {outside} {bound}, grad, {zero})", space),
+        },
+    )(kernel)
+
+
+one_sided("clamp_min", "min", np.maximum, ">=", "<")
+one_sided("clamp_max", "max", np.minimum, "<=", ">")
+
+for ending, mark in (("", ""), ("_", "(a!)")):
+    for kind, overload in (("Scalar", ""), ("Tensor", ".Tensor")):
+        composite(f"clip{ending}{overload}(Tensor{mark} self, {kind}? min=None, {kind}? max=None) -> Tensor{mark}")(
+            lambda self, min=None, max=None, entry=clamp_tensor if overload else clamp, use="call" + "_inplace" * bool(
+                ending
+            ): getattr(entry, use)(self, min, max)
+        )
+
+
+# Maximum and minimum ------------------------------------------------------------------------------------------------
+
+
+def refused_complex(name, function):
+    """A kernel of two operands that refuses complex ones."""
+
+    def kernel(self, other):
+        if np.iscomplexobj(self) or np.iscomplexobj(other):
+            raise RuntimeError(f"{name} not implemented for complex tensors.")
+        return function(self, other)
+
+    return kernel
+
+
+maximum = op(
+    "maximum(Tensor self, Tensor other) -> Tensor",
+    promote="arithmetic",
+    self=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self < other, 0),
+    other=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self > other, 0),
+)(refused_complex("maximum", np.maximum))
+minimum = op(
+    "minimum(Tensor self, Tensor other) -> Tensor",
+    promote="arithmetic",
+    self=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self > other, 0),
+    other=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self < other, 0),
+)(refused_complex("minimum", np.minimum))
+fmax = op(
+    "fmax(Tensor self, Tensor other) -> Tensor",
+    promote="arithmetic",
+    self=lambda grad, self, other: grad.masked_fill((self >= other).logical_or_(other.isnan()).logical_not_(), 0),
+    other=lambda grad, self, other: grad.masked_fill((self >= other).logical_or_(other.isnan()), 0),
+)(refused_complex("fmax", np.fmax))
+fmin = op(
+    "fmin(Tensor self, Tensor other) -> Tensor",
+    promote="arithmetic",
+    self=lambda grad, self, other: grad.masked_fill((self <= other).logical_or_(other.isnan()).logical_not_(), 0),
+    other=lambda grad, self, other: grad.masked_fill((self <= other).logical_or_(other.isnan()), 0),
+)(refused_complex("fmin", np.fmin))
+
+
+@composite("max.other(Tensor self, Tensor other) -> Tensor")
+def max_other(self, other):
+    return maximum.call(self, other)
+
+
+@composite("min.other(Tensor self, Tensor other) -> Tensor")
+def min_other(self, other):
+    return minimum.call(self, other)

@@ -1,0 +1,12 @@
+"""`torch.utils`: submodules are imported on first use."""
+
+import importlib
+from typing import Any
+
+SUBMODULES = frozenset(["checkpoint", "hooks"])
+
+
+def __getattr__(name: str) -> Any:
+    if name in SUBMODULES:
+        return importlib.import_module(f"refgrad.utils.{name}")
+    raise AttributeError(f"module 'torch.utils' has no attribute '{name}'")
