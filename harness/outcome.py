@@ -177,5 +177,5 @@ def clean_message(text: str, filename: str = "") -> str:
     if "Triggered internally" in text:
         text = TRIGGERED.sub("", text)
     if '  File "' in text:
-        text = FRAME.sub(lambda frame: frame[0] if frame[1] == filename else "", text)
+        text = FRAME.sub(lambda frame: frame[0] if frame[1] == filename else "", text).rstrip()
     return text

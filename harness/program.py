@@ -63,14 +63,15 @@ class Compiled:
         "code",
         "error",
         "is_expression",
-        "kind",
         "binds",
         "loads",
         "is_build",
         "has_effect",
         "runs_backward",
+        "is_backward_call",
         "reaches_anything",
         "creates_graph",
+        "_kind",
     )
 
     def __init__(self, text: str, filename: str = "<program>", line: int = 1):
@@ -78,7 +79,13 @@ class Compiled:
         self.code: CodeType | None = None
         self.error: SyntaxError | None = None
         self.is_expression = False
+        self._kind: str | None = None
+        reading = read_plain(text)
         try:
+            if reading is not None and line == 1:
+                self.code = compile(text, filename, "exec", dont_inherit=True)
+                self._conclude(reading, None)
+                return
             tree = ast.parse(text, filename)
             if line > 1:
                 ast.increment_lineno(tree, line - 1)
@@ -86,7 +93,7 @@ class Compiled:
         except SyntaxError as error:
             self.error = error
             tree = ast.Module([], [])
-        self._analyse(tree)
+        self._conclude(Reading().visited(tree), tree.body[0] if tree.body else None)
 
     def _compile(self, tree: ast.Module, filename: str) -> None:
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
@@ -95,116 +102,154 @@ class Compiled:
         else:
             self.code = compile(tree, filename, "exec", dont_inherit=True)
 
-    def _analyse(self, tree: ast.Module) -> None:
-        node = tree.body[0] if tree.body else None
-        names, calls = Names(tree), set(called_names(tree))
-        self.kind = statement_kind(node)
-        self.binds = tuple(names.binds)
-        self.loads = tuple(name for name in names.loads if name not in names.binds)
-        definition = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        self.is_build = node is None or isinstance(node, definition)
-        self.runs_backward = bool(calls & BACKWARD_CALLS) and not self.is_build
-        self.reaches_anything = not self.is_build and (bool(calls & REACHING_CALLS) or calls_back(tree))
-        self.has_effect = self.reaches_anything or (not self.is_build and may_write(tree, calls))
-        self.creates_graph = names.creates_graph and not self.is_build
+    def _conclude(self, reading: "Reading", node: ast.stmt | None) -> None:
+        """What follows from a reading; `node` is None for a plain assignment, and where nothing is to be read."""
+        calls = reading.calls
+        self.binds = tuple(reading.binds)
+        self.loads = tuple(name for name in reading.loads if name not in reading.binds)
+        self.is_build = self.code is None or isinstance(node, DEFINITIONS)
+        runs = not self.is_build
+        self.runs_backward = runs and not calls.isdisjoint(BACKWARD_CALLS)
+        self.is_backward_call = self.runs_backward and node is not None and self.kind in BACKWARD_CALLS
+        self.reaches_anything = runs and (reading.calls_back or not calls.isdisjoint(REACHING_CALLS))
+        writes = reading.writes or not calls.isdisjoint(METADATA_CALLS) or any(map(is_inplace_name, calls))
+        self.has_effect = self.reaches_anything or (runs and writes)
+        self.creates_graph = runs and reading.creates_graph
+
+    @property
+    def kind(self) -> str:
+        """The kind of the statement for grouping: what is called last, or the sort of statement."""
+        if self._kind is None:
+            self._kind = "syntax" if self.error else statement_kind(ast.parse(self.text).body[0])
+        return self._kind
 
 
-class Names(ast.NodeVisitor):
-    """The top-level names a statement binds and loads."""
+class Reading:
+    """What the text of a statement tells: names, calls, and whether something may be written."""
 
-    def __init__(self, tree: ast.AST):
-        self.binds: dict[str, None] = {}
+    __slots__ = ("binds", "loads", "calls", "calls_back", "writes", "creates_graph")
+
+    def __init__(self) -> None:
+        self.binds: dict[str, None] = {}  # at the top level
         self.loads: dict[str, None] = {}
+        self.calls: set[str] = (
+            set()
+        )  # the last name of what is called: `sum` and `backward` in `a.sum().backward()`
+        self.calls_back = (
+            False  # a function, class or module of the program: a bare name that is no pure builtin
+        )
+        self.writes = False
         self.creates_graph = False
-        self.depth = 0
-        self.visit(tree)
 
-    def bind(self, name: str) -> None:
-        if self.depth == 0:
+    def visited(self, node: ast.AST, is_inner: bool = False) -> "Reading":
+        """Read a syntax tree; names bound inside a function, class or comprehension are not at the top."""
+        kind = type(node)
+        if kind is ast.Name:
+            if isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
+                self.loads[node.id] = None  # type: ignore[attr-defined]
+            elif not is_inner:
+                self.binds[node.id] = None  # type: ignore[attr-defined]
+            return self
+        if kind in NOTABLE:
+            self.note(node, is_inner)
+            is_inner = is_inner or kind in SCOPES
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                for item in value:
+                    if isinstance(item, ast.AST):
+                        self.visited(item, is_inner)
+            elif isinstance(value, ast.AST) and kind is not ast.expr_context:
+                self.visited(value, is_inner)
+        return self
+
+    def note(self, node: ast.AST, is_inner: bool) -> None:
+        """What this kind of node means."""
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name)):
+                self.calls.add(name)
+            case ast.Call(func=ast.Name(id=name)):
+                self.calls.add(name)
+                self.calls_back = self.calls_back or name not in PURE_NAMES
+            case ast.Call():
+                self.calls_back = True
+            case ast.alias(name=name, asname=other):
+                self.bind((other or name).partition(".")[0], is_inner)
+            case ast.keyword(arg="create_graph", value=value):
+                self.creates_graph = not (isinstance(value, ast.Constant) and not value.value)
+            case ast.keyword(arg="out" | "inplace"):
+                self.writes = True
+            case ast.Global(names=names):
+                self.binds.update(dict.fromkeys(names))
+            case ast.Subscript(ctx=context) | ast.Attribute(ctx=context):
+                self.writes = self.writes or not isinstance(context, ast.Load)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                self.bind(name, is_inner)
+            case ast.ExceptHandler(name=str(name)):
+                self.bind(name, is_inner)
+            case ast.AugAssign() | ast.Delete() | ast.With() | ast.For() | ast.While() | ast.Try() | ast.If():
+                self.writes = True
+
+    def bind(self, name: str, is_inner: bool) -> None:
+        if not is_inner:
             self.binds[name] = None
 
-    def visit_Name(self, node: ast.Name) -> None:
-        if isinstance(node.ctx, ast.Load):
-            self.loads[node.id] = None
-        else:
-            self.bind(node.id)
 
-    def visit_alias(self, node: ast.alias) -> None:
-        self.bind((node.asname or node.name).partition(".")[0])
+DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, *COMPREHENSIONS))
+WRITES = (
+    ast.AugAssign,
+    ast.Delete,
+    ast.With,
+    ast.For,
+    ast.While,
+    ast.Try,
+    ast.If,
+    ast.Subscript,
+    ast.Attribute,
+)
+NOTABLE = SCOPES | {ast.Call, ast.alias, ast.keyword, ast.Global, ast.ExceptHandler, *WRITES}
 
-    def visit_keyword(self, node: ast.keyword) -> None:
-        if node.arg == "create_graph" and not (isinstance(node.value, ast.Constant) and not node.value.value):
-            self.creates_graph = True
-        self.generic_visit(node)
-
-    def visit_Global(self, node: ast.Global) -> None:
-        self.binds.update(dict.fromkeys(node.names))
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        if node.name:
-            self.bind(node.name)
-        self.generic_visit(node)
-
-    def _scope(self, node: ast.AST) -> None:
-        name = getattr(node, "name", None)
-        if isinstance(name, str):
-            self.bind(name)
-        self.depth += 1
-        self.generic_visit(node)
-        self.depth -= 1
-
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _scope
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _scope
+# Most statements are plain assignments; reading those without a syntax tree halves the time to compile them.
+PLAIN = re.compile(r"([A-Za-z_]\w*) = ([^='\"#\n]+)")
+NOT_PLAIN = re.compile(r"\blambda\b|:=|\bfor\b|\bawait\b|\byield\b|[^=!<>]=\s+|\)\(|\]\(")
+LOADED = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w|\s*=[^=])")
+CALLED = re.compile(r"(\.?)\b([A-Za-z_]\w*)\(")
 
 
-def called_names(tree: ast.AST) -> Iterable[str]:
-    """The last name of everything called: `sum` and `backward` in `a.sum().backward()`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Attribute):
-                yield node.func.attr
-            elif isinstance(node.func, ast.Name):
-                yield node.func.id
+def read_plain(text: str) -> Reading | None:
+    """The reading of an assignment of a simple expression to one name; None for any other statement."""
+    found = PLAIN.fullmatch(text)
+    if found is None or NOT_PLAIN.search(found[2]) or "create_graph" in text:
+        return None
+    reading, value = Reading(), found[2]
+    for dot, name in CALLED.findall(value):
+        reading.calls.add(name)
+        reading.calls_back = reading.calls_back or (not dot and name not in PURE_NAMES)
+    if not reading.calls.isdisjoint(BACKWARD_CALLS):
+        return None
+    reading.writes = "out=" in value or "inplace=" in value
+    reading.binds[found[1]] = None
+    reading.loads.update(dict.fromkeys(LOADED.findall(value)))
+    return reading
+
+
+def is_inplace_name(name: str) -> bool:
+    return name[-1] == "_" and not name.endswith("__")
 
 
 def called_in(text: str) -> list[str]:
-    """The names called in a statement, in the order of the text."""
+    """The names called in a statement."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
         return []
-    return list(called_names(tree))
+    return sorted(Reading().visited(tree).calls)
 
 
-def calls_back(tree: ast.AST) -> bool:
-    """Whether a function, class or module of the program is called: a bare name that is no pure builtin."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            if not isinstance(node.func, (ast.Name, ast.Attribute)):
-                return True
-            if isinstance(node.func, ast.Name) and node.func.id not in PURE_NAMES:
-                return True
-    return False
-
-
-def may_write(tree: ast.AST, calls: set[str]) -> bool:
-    """Whether the statement may change a tensor that it does not bind."""
-    if any(name.endswith("_") and not name.endswith("__") for name in calls) or calls & METADATA_CALLS:
-        return True
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.AugAssign, ast.Delete, ast.With, ast.For, ast.While, ast.Try, ast.If)):
-            return True
-        if isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
-            return True
-        if isinstance(node, ast.keyword) and node.arg in ("out", "inplace"):
-            return True
-    return False
-
-
-def statement_kind(node: ast.stmt | None) -> str:
-    """The kind of a statement for grouping: the method or function called last, or the sort of statement."""
-    if node is None:
-        return "syntax"
+def statement_kind(node: ast.stmt) -> str:
+    """The method or function called last, or the sort of statement."""
     value = getattr(node, "value", None)
     if isinstance(node, ast.Assign) and not isinstance(node.targets[0], (ast.Name, ast.Tuple, ast.List)):
         target = node.targets[0]

@@ -16,13 +16,14 @@ from refgrad.modes import is_warn_always_enabled, set_warn_always
 from refgrad.binding import TYPES as _TYPES
 from refgrad.binding import register_tensor_type as _register_tensor_type
 from refgrad.dtypes import DType as dtype
-from refgrad.functional import norm
+from refgrad.functional import chain_matmul, einsum, norm, tensordot
 from refgrad.layout import Size
 from refgrad.namespaces import make_front as _make_front
 from refgrad.ops import (
     binary,
     comparison,
     complex_numbers,
+    contraction,
     copying,
     creation,
     embedding,
@@ -39,6 +40,7 @@ from refgrad.ops import (
     selection,
     softmax,
     sorting,
+    statistics,
     subscript,
     unary,
     views,
@@ -76,7 +78,7 @@ for _dtype in dtypes.ALL:
     globals()[_dtype.name] = _dtype
 globals().update(dtypes.ALIASES)
 
-_SUBMODULES = frozenset(["nn", "optim", "utils", "linalg", "random", "func", "special", "testing", "return_types"])
+_SUBMODULES = frozenset(["_C", "nn", "optim", "utils", "linalg", "random", "func", "special", "testing", "return_types"])
 
 _FROM_RANDOM = frozenset(
     ["Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]

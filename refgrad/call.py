@@ -405,3 +405,8 @@ def place_view(view: Tensor, edge: Any) -> None:
 def takes_part(edge: Any, needed: dict) -> bool:
     """Whether the node at the end of an edge takes part in a run with chosen inputs."""
     return split_edge(edge)[0] in needed
+
+
+def requires(value: Any) -> bool:
+    """Whether a value is a tensor that requires grad."""
+    return isinstance(value, Tensor) and value.requires_grad

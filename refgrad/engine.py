@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import modes
-from refgrad.gradients import checked, fitted, fitted_array, fitted_later, validated
+from refgrad.gradients import check_nan, fitted, fitted_array, fitted_later, validated
 from refgrad.graph import CALL_NODE, AccumulateGrad, GraphRoot, Node, split_edge, start
 from refgrad.hooks import post_hooks, pre_hooks, tensor_hooks
 from refgrad.layout import is_dense, layout_of, overlaps_itself, strides_of
@@ -222,14 +222,15 @@ def run(task: GraphTask, root: Node, grads: list, dependencies: dict[Node, int])
                     results = visit(task, node, grads)
                 else:
                     results = node.apply(grads, create_graph, None)
-                    if modes.RARE:
-                        results = checked(node, results)
             else:
                 results = visit(task, node, grads)
                 if results is None:
                     continue
             if not keep_graph:
                 node.release()
+            if modes.RARE:
+                results = validated(node.edges, results, node)
+                check_nan(node, results)
             i = -1
             for target in node.edges:
                 i += 1
@@ -326,7 +327,7 @@ def visit(task: GraphTask, node: Node, grads: list) -> list | None:
         results = accumulate_at(node, grads) if has_post else accumulate_at(node, grads, grads)
     else:
         results = node.apply(grads, state.grad, task.needed)
-        results = checked(node, results) if modes.RARE else validated(node.edges, results, node)
+        results = validated(node.edges, results, node)
     if node.hooks is not None and node.hooks.post:
         results = post_hooks(node, results, grads)
     if state.grad is not task.create_graph:

@@ -33,3 +33,83 @@ def tensor_norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = F
 tensor_norm.__name__ = "norm"
 tensor_norm.__qualname__ = "Tensor.norm"
 Tensor.norm = tensor_norm  # type: ignore[attr-defined]
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
+    """The sum of products over so many last and first dimensions, or over two lists of dimensions.
+
+    Raises:
+        RuntimeError: `dims` asks for what the tensors do not have.
+    """
+    if isinstance(dims, Tensor):
+        dims = dims.tolist() if dims.numel() > 1 else dims.item()
+    if isinstance(dims, (tuple, list)):
+        dims_a, dims_b = dims
+    elif isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got {dims=}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got {dims=}")
+        dims_a, dims_b = list(range(-dims, 0)), list(range(dims))
+    else:
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, "
+            f"but got {dims=}"
+        )
+    options = {} if out is None else {"out": out}
+    return cpp_function("tensordot")(a, b, dims_a, dims_b, **options)
+
+
+def einsum(*args: Any) -> Tensor:
+    """The sum of products that an equation describes; instead of letters, lists of numbers may follow each operand.
+
+    Raises:
+        ValueError: the equation or the operands are missing, or a number is no label.
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+            "subscripts list"
+        )
+    if isinstance(args[0], Tensor):
+        labels = [labels_of(numbers) for numbers in args[1::2]]
+        output = "->" + labels_of(args[-1]) if len(args) % 2 else ""
+        equation = ",".join(labels) + output
+        operands = args[: len(args) // 2 * 2 : 2]
+    else:
+        equation, operands = args[0], args[1:]
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        return einsum(equation, *operands[0])
+    return cpp_function("einsum")(equation, list(operands))
+
+
+def labels_of(numbers: Any) -> str:
+    """The labels that a list of numbers stands for.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    if any(number is not Ellipsis and not 0 <= number < len(letters) for number in numbers):
+        raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+    return "".join("..." if number is Ellipsis else letters[number] for number in numbers)
+
+
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """The product of a chain of matrices, in the cheapest order."""
+    from refgrad.autograd.graph import warn_once
+
+    warn_once(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "instead, which accepts a list of two or more tensors rather than multiple parameters."
+    )
+    if len(matrices) == 1:
+        return matrices[0].clone()
+    return cpp_function("linalg_multi_dot")(list(matrices), **({} if out is None else {"out": out}))
+
+
+def cpp_function(name: str) -> Any:
+    """The function that PyTorch's Python code calls here."""
+    from refgrad.namespaces import make_front
+
+    return make_front(name, method=False)

@@ -10,7 +10,6 @@ from refgrad.graph import AccumulateGrad, Node
 from refgrad.layout import expands_to
 from refgrad.tensor import SAME_DTYPE, Tensor, wrap
 
-new = object.__new__
 ndarray = np.ndarray
 
 
@@ -28,13 +27,12 @@ def validated(edges: Sequence[tuple], results: Any, node: Any) -> list:
             if target.__class__ is tuple:
                 gradients[i] = fitted_later(gradient, target, node, i)
             elif target is None:
-                gradients[i] = None
+                if gradient.__class__ is ndarray:
+                    gradients[i] = None  # a custom Function's stays: its hooks see it
             elif gradient.__class__ is ndarray:
                 if gradient.shape != target.shape or gradient.dtype is not target.dtype:
                     gradient = fitted_array(gradient, *target.outputs[0])
-                fresh = gradients[i] = new(Tensor)
-                fresh._array = gradient
-                fresh._version_cell = fresh._edge = fresh._meta = None
+                gradients[i] = wrap(gradient)
             else:
                 array = gradient._array
                 if array.shape != target.shape or array.dtype is not target.dtype:
@@ -111,16 +109,14 @@ def invalid(node: Any) -> str:
     return f"Function {node.name()}" if isinstance(node, Node) else "Function"
 
 
-def checked(node: Node, results: Any) -> list:
-    """`validated`, and in anomaly mode a search for NaN.
+def check_nan(node: Node, gradients: list) -> None:
+    """In anomaly mode, search what a node returned for NaN.
 
     Raises:
-        RuntimeError: anomaly mode is on and a gradient is NaN.
+        RuntimeError: a gradient is NaN.
     """
-    results = validated(node.edges, results, node)
     rare = modes.state.rare
     if rare.anomaly and rare.check_nan:
-        for i, gradient in enumerate(results):
+        for i, gradient in enumerate(gradients):
             if gradient is not None and np.isnan(gradient._array).any():
                 raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
-    return results

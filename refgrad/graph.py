@@ -193,7 +193,7 @@ def node_hooks(node: Node) -> NodeHooks:
 def start(node: Node, edges: tuple, *outputs: tuple) -> Node:
     """Fill in what every node has; `outputs` are pairs of shape and dtype."""
     node.edges = edges
-    if len(outputs) == 1:
+    if len(outputs) == 1 and outputs[0] is not None:
         node.shape, node.dtype = outputs[0]
     else:
         node.shape = None
@@ -223,6 +223,13 @@ class RawSaved:
 
     def register_hooks(self, pack: Callable, unpack: Callable) -> None:
         """Pack the saved tensor now and unpack it whenever it is needed."""
+        if not callable(pack) or not callable(unpack):
+            raise TypeError(
+                "register_hooks(): incompatible function arguments. The following argument types are supported:\n"
+                "    1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: "
+                "collections.abc.Callable) -> None\n\nInvoked with: "
+                f"<torch._C._autograd.SavedTensor object at {id(self):#x}>, {pack!r}, {unpack!r}"
+            )
         value = getattr(self.node, "s_" + self.name)
         if value is FREED:
             raise RuntimeError(

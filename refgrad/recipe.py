@@ -42,6 +42,7 @@ DERIVED = {
     "sym_sizes_opt": ("SymInt[]", "None if {0} is None else tuple({0}._array.shape)"),
     "options": (HIDDEN, "{0}.dtype"),
     "args_scalartypes": (HIDDEN, "[t.dtype for t in {0}]"),
+    "geometry": (HIDDEN, "layout_of({0}._array)"),
     "args_sizes": (HIDDEN, "[tuple(t._array.shape) for t in {0}]"),
 }
 
@@ -278,7 +279,7 @@ def raw_preparation(recipe: Recipe, formulas: list[Formula]) -> list[str]:
                 f"            g_{name} = {name}._array",
                 f"            raw = raw and g_{name}.dtype is kind",
                 f"        elif {name} is not None:",
-                f"            if {name}.__class__ in WRAPPED and ({name}.__class__ is not complex): "
+                f"            if {name}.__class__ in WRAPPED and not isinstance({name}, complex): "
                 f"g_{name} = kind.type({name})",
                 "            else: raw = False",
             ]
@@ -636,12 +637,16 @@ def inplace_source(recipe: Recipe) -> str:
     """
     lines = [f"def {inplace_name(recipe.op)}({signature(recipe)}):", "    node = None"]
     if recipe.targets:
-        found, condition, edges = edge_lines(recipe, inplace=True)
-        lines += found
+        found, _, edges = edge_lines(recipe, inplace=True)
+        required = " or ".join(
+            f"any([call.requires(t) for t in {name}])" if recipe.is_list(name) else f"call.requires({name})"
+            for name in recipe.targets
+        )
         category = "self._array.dtype.kind in 'fc' and " if recipe.op.promote != "same" else ""
         lines += [
-            f"    if {category}({condition}) and (not GRAD_OFF or state.grad):",
+            f"    if {category}({required}) and (not GRAD_OFF or state.grad):",
             "        check_inplace(self)",
+            *[f"    {line}" for line in found],
         ]
         lines += start_lines("        ", edges, "self._array")
         lines += save_input_lines(recipe, "        ", clone_self=True)

@@ -15,6 +15,7 @@ import numpy as np
 
 from refgrad import dtypes, errors, modes
 from refgrad.graph import (
+    INPUT_METADATA,
     LEAF_SEQUENCE,
     NOWHERE,
     PENDING,
@@ -88,6 +89,21 @@ class Device:
 
 
 CPU = Device()
+
+
+class InputMetadata:
+    """What a node knows of one output of its forward."""
+
+    __slots__ = ("device", "dtype", "is_nested_tensor", "is_tensor_subclass", "shape")
+
+    def __init__(self, shape: tuple, dtype: np.dtype):
+        self.shape = list(shape)
+        self.dtype = dtypes.OF_NUMPY[dtype]
+        self.device = CPU
+        self.is_nested_tensor = self.is_tensor_subclass = False
+
+
+INPUT_METADATA.append(InputMetadata)
 
 
 class AutogradMeta:
@@ -410,6 +426,18 @@ class Tensor:
     def _post_accumulate_grad_hooks(self) -> OrderedDict | None:
         return None if self._meta is None else self._meta.post_accumulate_hooks
 
+
+def refuse_to_set(name: str) -> Callable:
+    """The setter of an attribute that users cannot set."""
+
+    def refuse(tensor: Tensor, value: object) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    return refuse
+
+
+for fixed in ("dtype", "shape", "ndim", "device", "_version", "is_leaf", "output_nr", "grad_fn", "_base", "retains_grad"):
+    setattr(Tensor, fixed, vars(Tensor)[fixed].setter(refuse_to_set(fixed)))
 
 REFRESH: list[Callable] = []  # views.py puts the function here that brings a view's edge up to date
 

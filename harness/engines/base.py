@@ -65,6 +65,8 @@ class Engine(ABC):
             torch.set_grad_enabled(True)
         if hasattr(torch, "set_default_dtype") and hasattr(torch, "float32"):
             torch.set_default_dtype(torch.float32)
+        if hasattr(torch, "is_anomaly_enabled") and torch.is_anomaly_enabled():
+            torch.autograd.set_detect_anomaly(False)
 
     def run(self, program: Program, look: str = FULL) -> Trace:
         """Run every statement of a program, whatever raises, and observe."""

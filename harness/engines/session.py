@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from harness import facts
 from harness.facts import FACTS, POSITION, SKIP, full_snapshot, plain, snapshot, with_fresh_grad
 from harness.outcome import DONE, Raised, canonical_kind, clean_message, clean_text
-from harness.program import BACKWARD_CALLS, Compiled, Program
+from harness.program import Compiled, Program
 from harness.trace import ABSENT, is_transient
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class Session:
                 self.observe(name, seen)
         if not step.has_effect:
             return
-        if step.kind not in BACKWARD_CALLS:  # running backward changes nothing about the roots it names
+        if not step.is_backward_call:  # running backward changes nothing about the roots it names
             for name in step.loads:
                 if name in known or name in inside:
                     self.observe(name, seen)

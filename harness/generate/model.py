@@ -274,7 +274,7 @@ def _leading_to(edges, targets) -> dict:
 
     def visit(at) -> bool:
         if at in wanted:
-            return wanted[at]
+            return wanted[at] or at in marks
         if at.__class__ is Live:
             wanted[at] = at in marks
             return wanted[at]

@@ -32,10 +32,9 @@ from harness.generate.model import (
     requires,
     tracked,
 )
-from harness.generate.values import FAMILIES, Shape, contiguous, is_contiguous, tensor_text
+from harness.generate.values import FAMILIES, NAMES, Shape, contiguous, is_contiguous, tensor_text
 from harness.program import Program
 
-NAMES = "abcdefkmn"
 # Recent tensors are picked more often: graphs grow deep, and equal statements recur, so that their compiled
 # form is in the cache.
 RECENT = (0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 4, 5, 7)
@@ -70,6 +69,7 @@ class Scope:
         self.out = self.lines
         self.live: list[Live] = []
         self.names: dict[str, Live] = {}
+        self.letters = NAMES
         self.defined: set[str] = set()
         self.blocks: list[tuple] = []
         self.grad = True
@@ -88,8 +88,9 @@ class Scope:
     def fresh_name(self) -> str:
         """The next letter that is free, or the one that was bound longest ago."""
         names = self.names
-        if len(names) < len(NAMES):
-            for name in NAMES:
+        letters = self.letters
+        if len(names) < len(letters):
+            for name in letters:
                 if name not in names:
                     return name
         return next(iter(names))

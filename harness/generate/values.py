@@ -20,6 +20,9 @@ FAMILIES: tuple[tuple[Shape, ...], ...] = (
     ((2, 3), (1, 3), (0, 3), (3,), (2, 3), (3, 3)),
 )
 
+NAMES = "abcdefkmn"
+RESERVE = "pqrstu"  # for steps of several statements, so that none of their operands loses its name
+
 # Dtypes by one letter; the letter is what the model keeps.
 DTYPES = {
     "f": "torch.float32",

@@ -1,7 +1,7 @@
 """`torch.autograd`: running backward, and what surrounds it."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from refgrad import dtypes, engine, modes
@@ -75,7 +75,7 @@ def backward(
         and not create_graph
     ):
         # The common call, without the detours.
-        check_root_gradient(0, grad_tensors, tensors._array.shape, tensors.dtype)
+        check_root_gradient(grad_tensors, tensors._array.shape, tensors.dtype, lambda: (0, 0))
         engine.execute(root_edges((tensors,)), [grad_tensors], flag(retain_graph or False), False)
         return
     chosen = listed(inputs) if inputs is not None else None
@@ -200,12 +200,12 @@ def root_gradients(roots: Sequence, gradients: list, batched: bool) -> list:
         TypeError: one is neither tensor nor None.
     """
     found = []
-    for index, (root, gradient) in enumerate(zip(roots, gradients)):
+    for root, gradient in zip(roots, gradients, strict=False):
         if not isinstance(root, (Tensor, GradientEdge)):
             raise AssertionError("Expected output to be a torch.Tensor")
         shape, dtype = root_shape(root)
         if isinstance(gradient, Tensor):
-            check_root_gradient(index, gradient, shape, dtype)
+            check_root_gradient(gradient, shape, dtype, lambda: (gradients.index(gradient), roots.index(root)))
             found.append(gradient)
         elif gradient is not None:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
@@ -218,25 +218,24 @@ def root_gradients(roots: Sequence, gradients: list, batched: bool) -> list:
     return found
 
 
-def check_root_gradient(index: int, gradient: Tensor, shape: tuple, dtype: dtypes.DType) -> None:
-    """Refuse a gradient that does not fit its root.
+def check_root_gradient(gradient: Tensor, shape: tuple, dtype: dtypes.DType, places: Callable) -> None:
+    """Refuse a gradient that does not fit its root; `places` finds the two in the caller's lists.
 
     Raises:
         RuntimeError: another shape, or complex against real.
     """
-    if gradient._array.shape != shape:
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{index}] has a shape of {Size(gradient._array.shape)} and "
-            f"output[{index}] "
-            f"has a shape of {Size(shape)}."
-        )
     own = gradient.dtype
-    if own is not dtype and (own.category == dtypes.COMPLEX) != (dtype.category == dtypes.COMPLEX):
+    if gradient._array.shape != shape:
+        first, second = places()
         raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
-            "in dtype: "
-            f"grad_output[{index}] has a dtype of {gradient.dtype} and output[{index}] has a dtype of "
-            f"{dtype}."
+            f"Mismatch in shape: grad_output[{first}] has a shape of {Size(gradient._array.shape)} and "
+            f"output[{second}] has a shape of {Size(shape)}."
+        )
+    if own is not dtype and (own.category == dtypes.COMPLEX) != (dtype.category == dtypes.COMPLEX):
+        first, second = places()
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
+            f"dtype: grad_output[{first}] has a dtype of {own} and output[{second}] has a dtype of {dtype}."
         )
 
 

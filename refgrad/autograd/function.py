@@ -11,6 +11,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from refgrad import call, errors, modes, views
 from refgrad.graph import DelayedError, Node, Packed, make_edge, start
 from refgrad.storage import count_write, version_cell, version_of
@@ -20,6 +22,10 @@ NOT_RETURNED = (
     "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
     "are modified "
     "inplace must all be outputs of the Function."
+)
+NOT_AN_INPUT = (
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
+    "passed to ctx.mark_dirty()."
 )
 ONE_OUTPUT = (
     "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
@@ -180,7 +186,8 @@ class BackwardCFunction(FunctionCtx, Node):
         for gradient, output in zip(grads, self.outputs, strict=True):
             if gradient is None and output is not None:
                 shape, dtype = output
-                gradient = wrap(call.np.zeros(shape, dtype))
+                gradient = wrap(np.zeros(shape, dtype))
+                gradient._version_cell = [1]  # PyTorch writes the zeros, and counts it
             filled.append(gradient)
         return filled
 
@@ -362,8 +369,6 @@ def wrap_outputs(ctx: Any, output: Any, inputs: list, edges: tuple, recorded: bo
     metadata = [(x._array.shape, x._array.dtype) if isinstance(x, Tensor) else None for x in raw]
     if recorded:
         start(ctx, edges, *metadata)
-        if len(metadata) == 1 and metadata[0] is None:
-            ctx.shape, ctx.others = None, tuple(metadata)
     outputs = []
     for number, tensor in enumerate(raw):
         if isinstance(tensor, Tensor):
@@ -416,30 +421,27 @@ def placed(
             detach_in_place(tensor)
         return tensor
     if is_dirty:
-        return rebased(ctx, tensor, is_input, count)
+        return rebased(ctx, tensor, number, is_input, count)
     if is_input:
         tensor = view_of_itself(tensor)
     set_edge(tensor, make_edge(ctx, number))
     return tensor
 
 
-def rebased(ctx: Any, tensor: Tensor, is_input: bool, count: int) -> Tensor:
+def rebased(ctx: Any, tensor: Tensor, number: int, is_input: bool, count: int) -> Tensor:
     """A dirty input whose history goes on with the node."""
-    if tensor.is_leaf and tensor.requires_grad:
-        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-    if not is_input:
-        warnings.warn(
-            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
-            "mutated should "
-            "be passed to ctx.mark_dirty().",
-            UserWarning,
-            stacklevel=5,
-        )
     if tensor._is_view():
         views.check_inplace(tensor)
         if count > 1:
             raise RuntimeError(ONE_OUTPUT)
-    views.rebase_history(tensor, ctx)
+    if tensor.is_leaf and tensor.requires_grad:
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if not is_input:
+        warnings.warn(NOT_AN_INPUT, UserWarning, stacklevel=5)
+    if tensor._is_view():
+        views.rebase_history(tensor, ctx)
+    else:
+        set_edge(tensor, make_edge(ctx, number))
     return tensor
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from refgrad import modes
-from refgrad.graph import Node, RemovableHandle, make_edge, split_edge
+from refgrad.graph import AccumulateGrad, Node, RemovableHandle, make_edge, split_edge
 from refgrad.storage import INFERENCE, count_write, version_cell, version_of
 from refgrad.tensor import Tensor, edge_of
 
@@ -154,7 +154,7 @@ def register_all(tensors: Sequence[Tensor], nodes: list, fn: Callable) -> list[R
                 expected[task.id] = sum(will_execute(task, node) for node in nodes)
             held[index] = gradient
             if counts[task.id] == expected[task.id]:
-                del gradients[task.id]
+                del gradients[task.id], counts[task.id], expected[task.id]
                 fn(held)
 
         return hook
@@ -176,6 +176,11 @@ def register_any(tensors: Sequence[Tensor], nodes: list, fn: Callable) -> list[R
 
 def will_execute(task: Any, node: Node) -> bool:
     """Whether a node takes part in the run under way; the root itself does not count."""
+    if task.captures and isinstance(node, AccumulateGrad):
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This "
+            "is currently not supported."
+        )
     if task.needed is not None:
         return node in task.needed
     return task.dependencies.get(node) is not None and node is not task.root

@@ -1,15 +1,14 @@
-"""`torch.nn`: modules, parameters, and what they are made of. `functional`, `init` and `utils` are imported on first use."""
+"""`torch.nn`: modules, parameters, and what they are made of."""
 
 import importlib
 from typing import Any
 
+from refgrad.nn import functional, init
 from refgrad.nn.modules import *  # noqa: F403
 from refgrad.nn.parameter import Buffer, Parameter
 
-LAZY = frozenset(["functional", "init", "utils"])
-
 
 def __getattr__(name: str) -> Any:
-    if name in LAZY:
-        return importlib.import_module(f"refgrad.nn.{name}")
+    if name == "utils":
+        return importlib.import_module("refgrad.nn.utils")
     raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")

@@ -257,6 +257,17 @@ def second_batch_gradient(grad, batch1):
     return calls.bmm(conj(calls.transpose(batch1, 1, 2)), grad)
 
 
+def wrapped_size(array: np.ndarray, dim: int) -> int:
+    """The size of a dimension.
+
+    Raises:
+        IndexError: there is no such dimension.
+    """
+    if not array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return array.shape[layout_of(array).wrap_dim(dim)]
+
+
 @with_twin(
     "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     self=lambda grad, beta: multiplied(grad, beta),
@@ -268,13 +279,8 @@ def second_batch_gradient(grad, batch1):
     ),
 )
 def baddbmm(self, batch1, batch2, beta, alpha):
-    for array in (batch1, batch2):
-        if array.ndim < 3:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-(array.ndim or 1)}, "
-                f"{(array.ndim or 1) - 1}], but got 2)"
-            )
-    summand = expanded(self, (batch1.shape[0], batch1.shape[1], batch2.shape[2]))
+    shape = (wrapped_size(batch1, 0), wrapped_size(batch1, 1), wrapped_size(batch2, 2))
+    summand = expanded(self, shape)
     check_batches(batch1, batch2)
     check_same_type(self, batch1, batch2)
     refuse_bool(self, "baddbmm")
@@ -309,8 +315,18 @@ def spread(grad, batches, rows, columns):
     ),
 )
 def addbmm(self, batch1, batch2, beta, alpha):
-    check_batches(batch1, batch2)
-    summand = expanded(self, (batch1.shape[1], batch2.shape[2]))
+    summand = expanded(self, (wrapped_size(batch1, 1), wrapped_size(batch2, 2)))
+    for name, array in (("batch1", batch1), ("batch2", batch2)):
+        if array.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if batch1.shape[0] != batch2.shape[0]:
+        raise RuntimeError(
+            "batch1 and batch2 must have same number of batches, got "
+            f"{batch1.shape[0]} and {batch2.shape[0]}"
+        )
+    if batch1.shape[2] != batch2.shape[1]:
+        left, right = (f"{array.shape[1]}x{array.shape[2]}" for array in (batch1, batch2))
+        raise RuntimeError(f"Incompatible matrix sizes for bmm ({left} and {right})")
     check_same_type(self, batch1, batch2)
     refuse_bool(self, "addbmm")
     return weighted_sum(summand, product(batch1, batch2).sum(0, dtype=self.dtype), beta, alpha)
@@ -444,7 +460,7 @@ def matmul(self, other):
     if left == 2 and right == 1:
         return calls.mv(self, other)
     if left == 1 and right == 2:
-        return calls.squeeze_(calls.mm(calls.unsqueeze(self, 0), other), 0)
+        return calls.mm(calls.unsqueeze(self, 0), other).squeeze_(0)
     if folds(self, other):
         return folded(self, other)
     return batched(self, other)
@@ -457,7 +473,7 @@ def folds(self: Any, other: Any) -> bool:
         return False
     if single.requires_grad:
         return True
-    if self._array.ndim == 2:
+    if self is not stack:
         return False
     array = stack._array
     if array.size == 0:
@@ -517,68 +533,6 @@ def linear(input, weight, bias=None):
         result = calls.addmm(bias, tall, calls.t(weight))
         return calls.view(result, (*shape[:-1], result._array.shape[1]))
     return calls.add_(matmul(input, calls.t(weight)), bias)
-
-
-@composite("inner(Tensor self, Tensor other) -> Tensor")
-def inner(self, other):
-    first, second = self._array.shape, other._array.shape
-    if not first or not second:
-        return calls.mul(self, other)
-    if first[-1] != second[-1]:
-        raise RuntimeError(
-            "inner() the last dimension must match on both input tensors but got shapes "
-            f"{list(first)} and {list(second)}"
-        )
-    return contracted(self, other, [-1], [-1])
-
-
-def contracted(self: Any, other: Any, dims_self: list, dims_other: list) -> Any:
-    """The sum of products over pairs of dimensions, as one matrix product."""
-    first, second = self._array, other._array
-    if first.dtype is not second.dtype:
-        raise RuntimeError("both inputs should have same dtype")
-    if len(dims_self) != len(dims_other):
-        raise RuntimeError("both dimension lists should have same length")
-    pairs = []
-    for i, j in zip(dims_self, dims_other):
-        p, q = layout_of(first).wrap_dim(i), layout_of(second).wrap_dim(j)
-        if first.shape[p] == 1 and second.shape[q] != 1:
-            other, second = summed_over(other, q), None
-        elif second.shape[q] == 1 and first.shape[p] != 1:
-            self, first = summed_over(self, p), None
-        elif first.shape[p] != second.shape[q]:
-            raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {first.shape[p]} in dim {i} and second has "
-                f"size {second.shape[q]} in dim {j}"
-            )
-        first, second = self._array, other._array
-        pairs.append((p, q))
-    kept = [i for i in range(first.ndim) if i not in [p for p, _ in pairs]]
-    free = [i for i in range(second.ndim) if i not in [q for _, q in pairs]]
-    size = prod(first.shape[p] for p, _ in pairs)
-    rows, columns = [first.shape[i] for i in kept], [second.shape[i] for i in free]
-    left = calls.permute(self, [*kept, *(p for p, _ in pairs)])
-    right = calls.permute(other, [*(q for _, q in pairs), *free])
-    if not kept and not free and first.ndim == 1 and second.ndim == 1:
-        return calls.reshape(calls.dot(left, right), ())
-    left = calls.reshape(left, (prod(rows), size))
-    right = calls.reshape(right, (size, prod(columns)))
-    return calls.reshape(calls.mm(left, right), (*rows, *columns))
-
-
-def summed_over(tensor: Any, dim: int) -> Any:
-    """The sum over one dimension, which stays with size 1."""
-    return calls.sum__dim_IntList(tensor, [dim], True)
-
-
-@composite("kron(Tensor self, Tensor other) -> Tensor")
-def kron(self, other):
-    ndim = max(self._array.ndim, other._array.ndim)
-    first = (1,) * (ndim - self._array.ndim) + self._array.shape
-    second = (1,) * (ndim - other._array.ndim) + other._array.shape
-    left = calls._unsafe_view(self, [n for size in first for n in (size, 1)])
-    right = calls._unsafe_view(other, [n for size in second for n in (1, size)])
-    return calls._unsafe_view(calls.mul(left, right), [m * n for m, n in zip(first, second)])
 
 
 @composite("linalg_matmul(Tensor self, Tensor other) -> Tensor")

@@ -39,6 +39,8 @@ def restored(reduced, dims, ndim, keepdim):
     """A reduced tensor with its reduced dimensions put back, of size 1."""
     if keepdim or not ndim or not dims:
         return reduced
+    if len(dims) == 1:
+        return calls.unsqueeze(reduced, dims[0])
     for axis in sorted(wrap_dim(dim, ndim) for dim in dims):
         reduced = calls.unsqueeze(reduced, axis)
     return reduced
@@ -145,12 +147,77 @@ def mean(self, dtype):
 @op(
     "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     node="MeanBackward1",
-    self=lambda grad, self_sym_sizes, dim, self_sym_numel, keepdim: (
-        spread(grad, self_sym_sizes, dim, keepdim) / reduced_count(self_sym_sizes, dim)
+    self=lambda grad, self_sym_sizes, dim, self_sym_numel, keepdim: mean_back(
+        grad, self_sym_sizes, dim, self_sym_numel, keepdim
     ),
 )
 def mean_dims(self, dim, keepdim, dtype):
     return mean_of(self, axes_of(dim, self.ndim), keepdim, dtype)
+
+
+def mean_back(grad, sizes, dims, numel, keepdim):
+    """The gradient of a mean over dimensions, in equal parts."""
+    return spread(grad, sizes, dims, keepdim) / (reduced_count(sizes, dims) if dims else numel)
+
+
+# Sums of a kind -----------------------------------------------------------------------------------------------------
+
+
+@op(
+    "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    self=lambda grad, self, dim, keepdim: nansum_back(cast(grad, self.dtype), self, dim, keepdim),
+)
+def nansum(self, dim, keepdim, dtype):
+    if self.dtype.kind == "c":
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    axes = axes_of(dim, self.ndim)
+    present = np.where(np.isnan(self), 0, self) if self.dtype.kind == "f" else self
+    return accumulated(np.add, present, axes, keepdim, summed_type(self, dtype))
+
+
+def nansum_back(grad, self, dim, keepdim):
+    """The gradient spread to the elements that are not NaN."""
+    return spread(grad, self._array.shape, dim, keepdim) * wrap(~np.isnan(self._array))
+
+
+@composite("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
+def nanmean(self, dim=None, keepdim=False, dtype=None):
+    if self.dtype.category < dtypes.FLOATING:
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {self.dtype.scalar_type}"
+        )
+    present = wrap(~np.isnan(self._array))
+    count = calls.sum__dim_IntList(present, dim, keepdim)
+    return calls.nansum(self, dim, keepdim, dtype) / count
+
+
+@op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
+def count_nonzero_dims(self, dim):
+    axes = axes_of(dim, self.ndim)
+    return row_major(np.add.reduce(np.not_equal(self, 0), axis=axes, dtype=np.int64))
+
+
+@op("count_nonzero(Tensor self, int? dim=None) -> Tensor")
+def count_nonzero(self, dim):
+    return count_nonzero_dims.kernel(self, () if dim is None else (dim,))
+
+
+@op(
+    "trace(Tensor self) -> Tensor",
+    self=lambda grad, self_sym_sizes: trace_back(grad, self_sym_sizes),
+)
+def trace(self):
+    if self.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    if self.dtype.kind == "b":
+        raise not_implemented("trace", self)
+    return accumulated(np.add, self.diagonal(), None, False, summed_type(self, None))
+
+
+def trace_back(grad, sizes):
+    """The gradient along the diagonal."""
+    places = wrap(np.arange(0, sizes[0] * sizes[1], sizes[1] + 1))
+    return grad.new_zeros((sizes[0] * sizes[1],)).index_fill_(0, places, grad).view(sizes)
 
 
 # Product ------------------------------------------------------------------------------------------------------------
@@ -234,7 +301,7 @@ def shared_by_ties(grad, self, result, dims, keepdim):
     """The gradient of extremes along dimensions: in equal parts to the elements that equal them."""
     grad, result = restored_all(grad, dims, keepdim), restored_all(result, dims, keepdim)
     mask = wrap(np.equal(result._array, self._array))
-    return (grad * mask) / calls.sum__dim_IntList(mask, dims, True)
+    return (grad / calls.sum__dim_IntList(mask, dims, True)) * mask
 
 
 def restored_all(reduced, dims, keepdim):

@@ -53,8 +53,8 @@ def softmax_kernel(self, dim, half_to_float):
 @op(
     "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
     node="SoftmaxBackwardDataBackward0",
-    grad_output=lambda grad, output, dim, input_dtype: calls._softmax_backward_data(
-        cast(grad, output.dtype), output, dim, input_dtype
+    grad_output=lambda grad, output, dim: calls._softmax_backward_data(
+        cast(grad, output.dtype), output, dim, output.dtype
     ),
     output=lambda grad, grad_output, output, dim: softmax_twice_back(
         cast(grad, output.dtype), grad_output, dim, output

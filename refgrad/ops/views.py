@@ -129,8 +129,8 @@ def tensor_text(layout):
 
 @op(
     "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
-    self=lambda grad, self_sym_sizes, self_sym_strides, self_storage_offset, size, stride, storage_offset: (
-        as_strided_back(grad, self_sym_sizes, self_sym_strides, self_storage_offset, size, stride, storage_offset)
+    self=lambda grad, self_geometry, size, stride, storage_offset: as_strided_back(
+        grad, self_geometry, size, stride, storage_offset
     ),
 )
 def as_strided(layout, size, stride, storage_offset):
@@ -139,8 +139,9 @@ def as_strided(layout, size, stride, storage_offset):
     return Layout(tuple(size), tuple(stride), layout.offset if storage_offset is None else storage_offset)
 
 
-def as_strided_back(grad, sizes, strides, offset, size, stride, storage_offset):
+def as_strided_back(grad, geometry, size, stride, storage_offset):
     """The gradient of the source: what lies at each place of the memory, summed over the places of the view."""
+    sizes, strides, offset = geometry
     storage_offset = offset if storage_offset is None else storage_offset
     places, source = positions(size, stride, storage_offset), positions(sizes, strides, offset)
     length = 1 + max(int(places.max(initial=0)), int(source.max(initial=0)))

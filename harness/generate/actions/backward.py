@@ -217,6 +217,13 @@ CURVED = (ops.Unary("%s ** 2", "s", True, k=2), ops.Unary("%s.pow(3)", "s", True
 @action("higher", 2)
 def second_derivative(scope, p):
     """First and second derivative by a leaf, in two statements."""
+    scope.letters = values.NAMES + values.RESERVE
+    differentiate_twice(scope, p)
+    scope.letters = values.NAMES
+
+
+def differentiate_twice(scope, p):
+    """The statements of a second derivative; without a root that fits, a power of a leaf is made."""
     root, plan = runnable(scope, p[0], True)
     target = None
     if root is not None and certain(plan):
@@ -226,13 +233,13 @@ def second_derivative(scope, p):
         elementwise(scope, CURVED[p[3] % 2], target)
         root = scope.live[-1]
         plan = scope.plan([root], None, True) if scope.grad else None
-        if plan is None or not plan.leaves.get(target, False):
+        if plan is None or target not in scope.live or not plan.leaves.get(target, False):
             return
     template = f"torch.autograd.grad({rooted(scope, root, 1)}, {{}}, create_graph=True)"
     take_gradients(scope, [target], template, plan, lambda _: True)
     first = scope.live[-1]
     then = scope.plan([first])
-    if then is None or not scope.grad:
+    if then is None or not scope.grad or target not in scope.live:
         return
     if p[2] < 8:
         scope.emit(f"print(torch.autograd.grad({first.name}.sum(), {target.name}, allow_unused=True))")

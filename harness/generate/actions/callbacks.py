@@ -73,12 +73,10 @@ def keep_handle(scope):
 @action("hooks", 1)
 def remove_hook(scope, p):
     """Remove a hook by its handle."""
-    if not scope.handles:
-        target = scope.pick(p[1], hookable)
-        if target is not None:
-            scope.emit(
-                f'{keep_handle(scope)} = {target.name}.register_hook(lambda g: print("hook {target.name}", g))'
-            )
+    target = scope.pick(p[1], hookable)
+    if not scope.handles and target is not None:
+        name = target.name
+        scope.emit(f'{keep_handle(scope)} = {name}.register_hook(lambda g: print("hook {name}", g))')
     if scope.handles:
         scope.emit(f"{scope.handles[p[0] % len(scope.handles)]}.remove()")
 

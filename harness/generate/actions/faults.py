@@ -20,7 +20,7 @@ from harness.generate.model import (
     saved,
     tracked,
 )
-from harness.generate.values import broadcast, numel
+from harness.generate.values import NAMES, RESERVE, broadcast, numel
 
 FAULTS: list = []
 
@@ -37,11 +37,13 @@ def plant(scope, p):
     if scope.planted:
         return
     scope.top_level()
+    scope.letters = NAMES + RESERVE
     start = p[0] * 16 + p[1]
     for step in range(len(FAULTS)):
         if FAULTS[(start + step) % len(FAULTS)](scope, p[2:]):
             scope.planted = True
-            return
+            break
+    scope.letters = NAMES
 
 
 def raises(scope, text, kind):
@@ -407,7 +409,7 @@ def grad_refused(scope, p):
 @fault
 def numpy_refused(scope, p):
     """numpy() of a tensor that requires grad."""
-    return raises(scope, f"{scope.pick_tracked(p[0]).name}.numpy()", "numpy")
+    return raises(scope, f"{scope.pick_leaf(p[0]).name}.numpy()", "numpy")
 
 
 # Arguments

@@ -313,12 +313,15 @@ def is_saved(scope, target):
     return False
 
 
+def may_change_flag(tensor):
+    """A float leaf that is no view; what `grad` returned (strides unknown) may be one of a hidden base."""
+    return tensor.dtype in FLOATS and tensor.base is None and tensor.strides is not None and is_leaf(tensor)
+
+
 @action("leaves", 2)
 def set_requires_grad(scope, p):
     """requires_grad_() on a leaf, on or off, or as an attribute."""
-    target = scope.pick(
-        p[0], lambda tensor: tensor.dtype in FLOATS and tensor.base is None and is_leaf(tensor)
-    )
+    target = scope.pick(p[0], may_change_flag)
     if target is None or (target.flag and unread_views(scope, target)):
         return
     target.flag = not target.flag or p[1] < 4

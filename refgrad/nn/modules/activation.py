@@ -3,7 +3,8 @@
 import warnings
 from typing import Any
 
-from refgrad import nn
+from refgrad.nn import functional as F
+from refgrad.nn import init
 from refgrad.nn.modules.module import Module
 
 __all__ = [
@@ -56,7 +57,7 @@ class Threshold(Module):
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.threshold(input, self.threshold, self.value, self.inplace)
+        return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
         return shown(self, "threshold", "value")
@@ -70,7 +71,7 @@ class ReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.relu(input, inplace=self.inplace)
+        return F.relu(input, inplace=self.inplace)
 
     def extra_repr(self) -> str:
         return shown(self)
@@ -86,7 +87,7 @@ class RReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
         return shown(self, "lower", "upper")
@@ -115,7 +116,7 @@ class Hardtanh(Module):
             raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
         return shown(self, "min_val", "max_val")
@@ -146,7 +147,7 @@ class Hardsigmoid(Module):
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.hardsigmoid(input, self.inplace)
+        return F.hardsigmoid(input, self.inplace)
 
 
 class Tanh(Module):
@@ -164,7 +165,7 @@ class SiLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.silu(input, inplace=self.inplace)
+        return F.silu(input, inplace=self.inplace)
 
     def extra_repr(self) -> str:
         return shown(self)
@@ -178,7 +179,7 @@ class Mish(Module):
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.mish(input, inplace=self.inplace)
+        return F.mish(input, inplace=self.inplace)
 
     def extra_repr(self) -> str:
         return shown(self)
@@ -192,7 +193,7 @@ class Hardswish(Module):
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.hardswish(input, self.inplace)
+        return F.hardswish(input, self.inplace)
 
 
 class ELU(Module):
@@ -204,7 +205,7 @@ class ELU(Module):
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.elu(input, self.alpha, self.inplace)
+        return F.elu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
         return shown(self, "alpha")
@@ -219,7 +220,7 @@ class CELU(Module):
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.celu(input, self.alpha, self.inplace)
+        return F.celu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
         return shown(self, "alpha")
@@ -233,7 +234,7 @@ class SELU(Module):
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.selu(input, self.inplace)
+        return F.selu(input, self.inplace)
 
     def extra_repr(self) -> str:
         return shown(self)
@@ -247,7 +248,7 @@ class GLU(Module):
         self.dim = dim
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.glu(input, self.dim)
+        return F.glu(input, self.dim)
 
     def extra_repr(self) -> str:
         return shown(self, "dim")
@@ -261,7 +262,7 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.gelu(input, approximate=self.approximate)
+        return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
         return f"approximate={self.approximate!r}"
@@ -275,7 +276,7 @@ class Hardshrink(Module):
         self.lambd = lambd
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.hardshrink(input, self.lambd)
+        return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
         return f"{self.lambd}"
@@ -290,7 +291,7 @@ class LeakyReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.leaky_relu(input, self.negative_slope, self.inplace)
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
         return shown(self, "negative_slope")
@@ -300,7 +301,7 @@ class LogSigmoid(Module):
     """The logarithm of the sigmoid."""
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.logsigmoid(input)
+        return F.logsigmoid(input)
 
 
 class Softplus(Module):
@@ -312,7 +313,7 @@ class Softplus(Module):
         self.threshold = threshold
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.softplus(input, self.beta, self.threshold)
+        return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
         return shown(self, "beta", "threshold")
@@ -326,7 +327,7 @@ class Softshrink(Module):
         self.lambd = lambd
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.softshrink(input, self.lambd)
+        return F.softshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
         return f"{self.lambd}"
@@ -348,10 +349,10 @@ class PReLU(Module):
 
     def reset_parameters(self) -> None:
         """Set the slopes to their start."""
-        nn.init.constant_(self.weight, self.init)
+        init.constant_(self.weight, self.init)
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.prelu(input, self.weight)
+        return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
         return shown(self, "num_parameters")
@@ -361,14 +362,14 @@ class Softsign(Module):
     """x / (1 + |x|)."""
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.softsign(input)
+        return F.softsign(input)
 
 
 class Tanhshrink(Module):
     """x - tanh(x)."""
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.tanhshrink(input)
+        return F.tanhshrink(input)
 
 
 class Softmin(Module):
@@ -379,7 +380,7 @@ class Softmin(Module):
         self.dim = dim
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.softmin(input, self.dim, _stacklevel=5)
+        return F.softmin(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
         return shown(self, "dim")
@@ -393,7 +394,7 @@ class Softmax(Module):
         self.dim = dim
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.softmax(input, self.dim, _stacklevel=5)
+        return F.softmax(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
         return shown(self, "dim")
@@ -405,7 +406,7 @@ class Softmax2d(Module):
     def forward(self, input: Any) -> Any:
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
-        return nn.functional.softmax(input, -3, _stacklevel=5)
+        return F.softmax(input, -3, _stacklevel=5)
 
 
 class LogSoftmax(Module):
@@ -416,7 +417,7 @@ class LogSoftmax(Module):
         self.dim = dim
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.log_softmax(input, self.dim, _stacklevel=5)
+        return F.log_softmax(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
         return shown(self, "dim")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from refgrad import nn
+from refgrad.nn import functional as F
 from refgrad.nn.modules.module import Module
 
 
@@ -22,39 +22,39 @@ class Dropout(_DropoutNd):
     """While training, elements become zero with probability `p`, and the others grow."""
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.dropout(input, self.p, self.training, self.inplace)
+        return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutNd):
     """Dropout of whole channels of sequences."""
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.dropout1d(input, self.p, self.training, self.inplace)
+        return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
     """Dropout of whole channels of images."""
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.dropout2d(input, self.p, self.training, self.inplace)
+        return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
     """Dropout of whole channels of volumes."""
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.dropout3d(input, self.p, self.training, self.inplace)
+        return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
     """Dropout that keeps the mean and variance of what SELU gives."""
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.alpha_dropout(input, self.p, self.training)
+        return F.alpha_dropout(input, self.p, self.training)
 
 
 class FeatureAlphaDropout(_DropoutNd):
     """Alpha dropout of whole channels."""
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.feature_alpha_dropout(input, self.p, self.training)
+        return F.feature_alpha_dropout(input, self.p, self.training)

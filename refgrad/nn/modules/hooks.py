@@ -5,6 +5,7 @@ through an identity node, whose own hooks call the users'. Source: `Module.regis
 """
 
 import functools
+import sys
 import warnings
 import weakref
 from collections import OrderedDict
@@ -147,7 +148,7 @@ class BackwardHook:
         warnings.warn(
             "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
             f"require gradients. See {DOCS} for more details.",
-            stacklevel=6,
+            stacklevel=frames_inside(),
         )
         nothing = (None,) * self.input_count
         for hook in self.hooks:
@@ -158,6 +159,14 @@ class BackwardHook:
                     "all gradients."
                 )
         self.grad_outputs = None
+
+
+def frames_inside() -> int:
+    """How many frames of this package lie above the user's code: the stack level of a warning there."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("refgrad"):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def through_node(args: Any, hook: Callable) -> tuple[Any, list[int] | None]:

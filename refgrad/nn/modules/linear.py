@@ -3,7 +3,8 @@
 import math
 from typing import Any
 
-from refgrad import nn
+from refgrad.nn import functional as F
+from refgrad.nn import init
 from refgrad.nn.modules.making import empty_parameter
 from refgrad.nn.modules.module import Module
 from refgrad.nn.parameter import Parameter
@@ -40,13 +41,13 @@ class Linear(Module):
 
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""
-        nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
-            nn.init.uniform_(self.bias, -bound, bound)
+            init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Any) -> Any:
-        return nn.functional.linear(input, self.weight, self.bias)
+        return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
@@ -83,12 +84,12 @@ class Bilinear(Module):
         if self.in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got (in1_features={self.in1_features})")
         bound = 1 / math.sqrt(self.weight.size(1))
-        nn.init.uniform_(self.weight, -bound, bound)
+        init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:
-            nn.init.uniform_(self.bias, -bound, bound)
+            init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input1: Any, input2: Any) -> Any:
-        return nn.functional.bilinear(input1, input2, self.weight, self.bias)
+        return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         return (

@@ -8,7 +8,7 @@ from refgrad.tensor import Tensor
 
 
 def made(name: str, size: tuple, dtype: Any = None) -> Tensor:
-    """A tensor of zeros or ones of the default floating type, or of `dtype`."""
+    """A tensor, filled as the name of its factory says, of the default floating type, or of `dtype`."""
     return BY_NAME[name][0].call(size, dtype=dtype)
 
 
@@ -18,4 +18,4 @@ def empty_parameter(*size: Any, device: Any = None, dtype: Any = None) -> Parame
     Raises:
         RuntimeError: a size is negative.
     """
-    return Parameter(made("zeros", size, dtype))
+    return Parameter(made("empty", size, dtype))

@@ -1,0 +1,449 @@
+"""Special functions: error functions, gamma functions, Bessel functions, and their relatives. SciPy computes them."""
+
+from math import log, pi, sqrt
+
+import numpy as np
+
+from refgrad.op import calls, composite, op, unary
+from refgrad.ops.checks import not_implemented, with_number
+
+# Kernels ------------------------------------------------------------------------------------------------------------
+
+
+def scipy_kernel(name, refusal, half=True):
+    """A kernel over `scipy.special`, which is imported when it first runs."""
+
+    def kernel(self, *others):
+        if self.dtype.kind != "f" or (self.dtype == np.float16 and not half):
+            raise not_implemented(refusal, self)
+        from scipy import special
+
+        if self.dtype == np.float16:
+            self, others = self.astype(np.float32), [other.astype(np.float32) for other in others]
+            return getattr(special, name)(self, *others).astype(np.float16)
+        return getattr(special, name)(self, *others).astype(self.dtype, copy=False)
+
+    return kernel
+
+
+# Error functions ----------------------------------------------------------------------------------------------------
+
+unary(
+    "erf",
+    scipy_kernel("erf", "erf_vml_cpu"),
+    lambda grad, self: 2.0 / sqrt(pi) * calls.exp(-self.pow(2)) * grad,
+)
+unary(
+    "erfc",
+    scipy_kernel("erfc", "erfc_vml_cpu"),
+    lambda grad, self: -2.0 / sqrt(pi) * calls.exp(-self.pow(2)) * grad,
+)
+unary(
+    "erfinv",
+    scipy_kernel("erfinv", "erfinv_vml_cpu"),
+    lambda grad, self: 0.5 * sqrt(pi) * calls.exp(calls.erfinv(self).pow(2)) * grad,
+)
+unary(
+    "special_erfcx",
+    scipy_kernel("erfcx", "erfcx_cpu", half=False),
+    lambda grad, self, result: (2.0 * self * result - 2.0 / sqrt(pi)) * grad,
+    inplace=False,
+)
+unary(
+    "special_ndtri",
+    scipy_kernel("ndtri", "ndtri_cpu", half=False),
+    lambda grad, result: grad * sqrt(2 * pi) * calls.exp(calls.square(result) / 2),
+    inplace=False,
+)
+unary(
+    "special_log_ndtr",
+    scipy_kernel("log_ndtr", "log_ndtr_cpu", half=False),
+    lambda grad, self, result: grad / sqrt(2 * pi) * calls.exp(-(result + self.pow(2) / 2)),
+    inplace=False,
+)
+
+
+@composite("special_ndtr(Tensor self) -> Tensor")
+def special_ndtr(self):
+    halves = calls.erf(calls.mul__Scalar(self, sqrt(0.5)))
+    return calls.mul__Scalar(calls.add__Scalar(halves, 1), 0.5)
+
+
+# Gamma functions ----------------------------------------------------------------------------------------------------
+
+
+def digamma_of(array):
+    """The logarithmic derivative of gamma, with the sign of infinity that a zero has."""
+    result = scipy_kernel("digamma", "digamma")(array)
+    return np.where(array == 0, np.copysign(array.dtype.type(np.inf), -array), result)
+
+
+unary("lgamma", scipy_kernel("gammaln", "lgamma_vml_cpu"), lambda grad, self: grad * calls.digamma(self))
+unary("digamma", digamma_of, lambda grad, self: grad * calls.polygamma(1, self))
+
+
+def polygamma_of(n, array):
+    """The derivative of order n of digamma."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if array.dtype.kind != "f":
+        raise not_implemented("polygamma", array)
+    if n == 0:
+        return digamma_of(array)
+    from scipy import special
+
+    wide = array.astype(np.float64)
+    return ((-1) ** (n + 1) * special.gamma(n + 1.0) * special.zeta(n + 1.0, wide)).astype(array.dtype)
+
+
+@op(
+    "polygamma(int n, Tensor self) -> Tensor",
+    promote="float",
+    self=lambda grad, n, self: grad * calls.polygamma(n + 1, self),
+)
+def polygamma(n, self):
+    return polygamma_of(n, self)
+
+
+@op(
+    "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
+    node="PolygammaBackward1",
+    self=lambda grad, n, self: grad * calls.polygamma(n + 1, self),
+)
+def polygamma_(self, n):
+    return polygamma_of(n, self)
+
+
+def mvlgamma_back(grad, self, p):
+    """The gradient of the logarithm of the multivariate gamma function."""
+    steps = calls.arange__start_step(-p / 2.0 + 0.5, 0.5, 0.5).to(self.dtype)
+    return grad * calls.digamma(steps + self.unsqueeze(-1)).sum(-1)
+
+
+@op(
+    "mvlgamma(Tensor self, int p) -> Tensor",
+    promote="float",
+    inplace=True,
+    self=lambda grad, self, p: mvlgamma_back(grad, self, p),
+)
+def mvlgamma(self, p):
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    from scipy import special
+
+    steps = np.arange(-p / 2.0 + 0.5, 0.5, 0.5)
+    total = special.gammaln(self[..., None] + steps).sum(-1) + p * (p - 1) * log(pi) / 4
+    return np.asarray(total).astype(self.dtype)
+
+
+def gamma_density(self, other):
+    """The derivative of the incomplete gamma function along its second argument."""
+    return calls.exp((self - 1) * calls.log(other) - other - calls.lgamma(self))
+
+
+def no_derivative(name):
+    """A formula that refuses, in PyTorch's words."""
+
+    def formula(grad):
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return formula
+
+
+op(
+    "igamma(Tensor self, Tensor other) -> Tensor",
+    promote="arithmetic",
+    inplace=True,
+    self=no_derivative("igamma: input"),
+    other=lambda grad, self, other: grad * gamma_density(self, other),
+)(scipy_kernel("gammainc", "igamma"))
+op(
+    "igammac(Tensor self, Tensor other) -> Tensor",
+    promote="arithmetic",
+    inplace=True,
+    self=no_derivative("igammac: input"),
+    other=lambda grad, self, other: -grad * gamma_density(self, other),
+)(scipy_kernel("gammaincc", "igammac"))
+
+
+def with_numbers(name, kernel, self_formula, other_formula, title, scalar_names, **options):
+    """Declare a function of two variables and its overloads for a number as either."""
+    entry = op(
+        f"{name}{'.Tensor' if scalar_names[0][0].isupper() else ''}(Tensor self, Tensor other) -> Tensor",
+        promote="float",
+        self=self_formula,
+        other=other_formula,
+        **options,
+    )(kernel)
+    op(
+        f"{name}.{scalar_names[0]}(Scalar self, Tensor other) -> Tensor",
+        node=f"{title}Backward1",
+        other=other_formula,
+    )(with_number("float", kernel))
+    return entry
+
+
+def zeta_of(first, second):
+    """The Hurwitz zeta function."""
+    return scipy_kernel("zeta", "zeta", half=False)(first, second)
+
+
+with_numbers(
+    "special_zeta",
+    zeta_of,
+    no_derivative("zeta"),
+    lambda grad, self, other: grad * -self * calls.special_zeta(self + 1.0, other),
+    "SpecialZeta",
+    ("self_scalar",),
+)
+op(
+    "special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor",
+    node="SpecialZetaBackward2",
+    self=no_derivative("zeta"),
+)(with_number("float", zeta_of))
+
+# Products with logarithms -------------------------------------------------------------------------------------------
+
+
+def xlogy_of(first, second):
+    """x log y, zero where x is, unless y is NaN."""
+    return np.where(np.isnan(second), second, np.where(first == 0, first.dtype.type(0), first * np.log(second)))
+
+
+def xlog1py_of(first, second):
+    """x log(1 + y), zero where x is, unless y is NaN."""
+    return np.where(np.isnan(second), second, np.where(first == 0, first.dtype.type(0), first * np.log1p(second)))
+
+
+def real_only(refusal, function):
+    """A kernel of two operands that refuses complex ones."""
+
+    def kernel(self, other):
+        if np.iscomplexobj(self):
+            raise not_implemented(refusal, self)
+        return function(self, other)
+
+    return kernel
+
+
+with_numbers(
+    "xlogy",
+    real_only("xlogy_cpu", xlogy_of),
+    lambda grad, self, other: calls.masked_fill(
+        calls.xlogy(grad, other), calls.bitwise_and(self == 0.0, other <= 0.0), 0.0
+    ),
+    lambda grad, self, other: grad * self / other,
+    "Xlogy",
+    ("Scalar_Self",),
+    inplace=True,
+)
+op(
+    "xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
+    node="XlogyBackward2",
+    inplace=True,
+    self=lambda grad, self, other: masked_at_zero(calls.xlogy__Scalar_Other(grad, other), self, other > 0.0),
+)(with_number("float", real_only("xlogy_cpu", xlogy_of)))
+with_numbers(
+    "special_xlog1py",
+    real_only("xlog1py_cpu", xlog1py_of),
+    lambda grad, self, other: calls.masked_fill(
+        calls.special_xlog1py(grad, other), calls.bitwise_and(self == 0.0, other <= -1.0), 0.0
+    ),
+    lambda grad, self, other: grad * self / (other + 1),
+    "SpecialXlog1Py",
+    ("self_scalar",),
+    node="SpecialXlog1PyBackward0",
+)
+op(
+    "special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
+    node="SpecialXlog1PyBackward2",
+    self=lambda grad, self, other: masked_at_zero(
+        calls.special_xlog1py__other_scalar(grad, other), self, other > -1.0
+    ),
+)(with_number("float", real_only("xlog1py_cpu", xlog1py_of)))
+
+
+def masked_at_zero(slope, self, regular):
+    """The slope, zero where the first operand is, unless the logarithm is regular."""
+    return slope if regular else calls.masked_fill(slope, self == 0.0, 0.0)
+
+
+def entropy(array):
+    """-x log x, zero at zero, minus infinity below."""
+    if array.dtype.kind != "f":
+        raise not_implemented("entr_cpu", array)
+    kind = array.dtype.type
+    inside = np.where(array > 0, -array * np.log(array), np.where(array == 0, kind(0), kind(-np.inf)))
+    return np.where(np.isnan(array), array, inside)
+
+
+unary("special_entr", entropy, lambda grad, self: grad * -(1 + self.log()), inplace=False)
+
+
+def odds(array, eps):
+    """log(x / (1 - x)), with x kept away from the ends by `eps`."""
+    if array.dtype.kind != "f":
+        raise not_implemented("logit_cpu", array)
+    wide = array.astype(np.float32) if array.dtype == np.float16 else array
+    one = wide.dtype.type(1)
+    if eps is not None:
+        low = wide.dtype.type(eps)
+        wide = np.where(wide < low, low, np.where(wide > one - low, one - low, wide))
+    return np.log(wide / (one - wide)).astype(array.dtype)
+
+
+def logit_back(grad, self, eps):
+    """The gradient of `logit`: NaN outside its domain, none where `eps` cut it off."""
+    slope = grad / (self * (1.0 - self))
+    low = 0.0 if eps is None else eps
+    outside = calls.full((), float("nan") if eps is None else 0.0, dtype=self.dtype)
+    inside = calls.logical_and(self >= low, self <= 1.0 - low)
+    return calls.where(inside, slope, outside)
+
+
+@op(
+    "logit(Tensor self, float? eps=None) -> Tensor",
+    promote="float",
+    inplace=True,
+    self=lambda grad, self, eps: logit_back(grad, self, eps),
+)
+def logit(self, eps):
+    return odds(self, eps)
+
+
+# sinc and Bessel functions ------------------------------------------------------------------------------------------
+
+
+def sinc_of(array):
+    """sin(pi x) / (pi x), one at zero."""
+    wide = array.astype(np.float32) if array.dtype == np.float16 else array
+    angle = wide * wide.dtype.type(pi)
+    return np.where(wide == 0, wide.dtype.type(1), np.sin(angle) / angle).astype(array.dtype)
+
+
+def sinc_back(grad, self):
+    """The gradient of `sinc`, zero at zero."""
+    angle = self * pi
+    square = self * self * pi
+    slope = grad * ((angle * angle.cos() - angle.sin()) / square).conj()
+    return calls.where(square == 0.0, grad.new_zeros(()), slope)
+
+
+unary("sinc", sinc_of, lambda grad, self: sinc_back(grad, self))
+unary("i0", scipy_kernel("i0", "i0_vml_cpu"), lambda grad, self: grad * calls.special_i1(self))
+unary(
+    "special_i0e",
+    scipy_kernel("i0e", "i0e_cpu"),
+    lambda grad, self, result: grad * (calls.special_i1e(self) - self.sgn() * result),
+    inplace=False,
+    node="SpecialI0EBackward0",
+)
+
+
+def i1_back(grad, self, result, slope):
+    """The gradient of a function that behaves like x / 2 near zero."""
+    eps = float(np.finfo(self._array.dtype).eps)
+    regular = calls.abs(self) > eps
+    safe = calls.where(regular, self, calls.full((), eps, dtype=self.dtype))
+    half = calls.full((), 0.5, dtype=self.dtype)
+    return grad * calls.where(regular, slope(safe, result), half)
+
+
+unary(
+    "special_i1",
+    scipy_kernel("i1", "i1_cpu"),
+    lambda grad, self, result: i1_back(
+        grad, self, result, lambda x, result: calls.i0(x) - result * calls.reciprocal(x)
+    ),
+    inplace=False,
+)
+unary(
+    "special_i1e",
+    scipy_kernel("i1e", "i1e_cpu"),
+    lambda grad, self, result: i1_back(
+        grad,
+        self,
+        result,
+        lambda x, result: calls.special_i0e(x) - result * (x.sgn() + calls.reciprocal(x)),
+    ),
+    inplace=False,
+    node="SpecialI1EBackward0",
+)
+
+BESSEL = {
+    "bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0", "bessel_y1": "y1", "modified_bessel_i0": "i0",
+    "modified_bessel_i1": "i1", "modified_bessel_k0": "k0", "modified_bessel_k1": "k1",
+    "scaled_modified_bessel_k0": "k0e", "scaled_modified_bessel_k1": "k1e",
+}  # fmt: skip
+for name, function in BESSEL.items():
+    op(f"special_{name}(Tensor self) -> Tensor", promote="float")(
+        scipy_kernel(function, f"{name}_cpu", half=False)
+    )
+
+# Angles -------------------------------------------------------------------------------------------------------------
+
+
+def unit_change(name, factor):
+    """Declare a change of the unit of angles."""
+
+    def kernel(self):
+        if self.dtype.kind == "c":
+            raise RuntimeError(f"{name} is not supported for complex tensors.")
+        return self * self.dtype.type(factor)
+
+    title = {"deg2rad": "Deg2RadBackward0", "rad2deg": "Rad2DegBackward0"}[name]
+    unary(name, kernel, lambda grad: grad * factor, node=title)
+
+
+unit_change("deg2rad", pi / 180)
+unit_change("rad2deg", 180 / pi)
+
+# Names in `torch.special` -------------------------------------------------------------------------------------------
+
+SAME = {
+    "digamma": "digamma", "psi": "digamma", "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "exp2": "exp2",
+    "expit": "sigmoid", "expm1": "expm1", "gammaln": "lgamma", "i0": "i0", "log1p": "log1p", "sinc": "sinc",
+}  # fmt: skip
+for name, target in SAME.items():
+    composite(f"special_{name}(Tensor self) -> Tensor")(
+        lambda self, target=target: getattr(calls, target)(self)
+    )
+for first, second, overload in (
+    ("Tensor", "Tensor", ""),
+    ("Scalar", "Tensor", ".self_scalar"),
+    ("Tensor", "Scalar", ".other_scalar"),
+):
+    target = {"": "xlogy", ".self_scalar": "xlogy__Scalar_Self", ".other_scalar": "xlogy__Scalar_Other"}[overload]
+    composite(f"special_xlogy{overload}({first} self, {second} other) -> Tensor")(
+        lambda self, other, target=target: getattr(calls, target)(self, other)
+    )
+
+
+@composite("special_logit(Tensor self, float? eps=None) -> Tensor")
+def special_logit(self, eps=None):
+    return calls.logit(self, eps)
+
+
+@composite("special_polygamma(int n, Tensor self) -> Tensor")
+def special_polygamma(n, self):
+    return calls.polygamma(n, self)
+
+
+@composite("special_multigammaln(Tensor self, int p) -> Tensor")
+def special_multigammaln(self, p):
+    return calls.mvlgamma(self, p)
+
+
+@composite("special_gammainc(Tensor self, Tensor other) -> Tensor")
+def special_gammainc(self, other):
+    return calls.igamma(self, other)
+
+
+@composite("special_gammaincc(Tensor self, Tensor other) -> Tensor")
+def special_gammaincc(self, other):
+    return calls.igammac(self, other)
+
+
+@composite("special_round(Tensor self, *, int decimals=0) -> Tensor")
+def special_round(self, decimals=0):
+    return calls.round__decimals(self, decimals)
