@@ -20,10 +20,11 @@ case        a program in a file of `cases/`, with front matter that says what it
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import CodeType
+from typing import Any
 
 MARK = re.compile(r"#\s*raises\s+([\w.-]+)")
 KEY = re.compile(r"([a-z][a-z_-]*):(?:\s+(.*))?$")
@@ -68,18 +69,18 @@ class Compiled:
         "is_build",
         "has_effect",
         "runs_backward",
-        "is_backward_call",
+        "writes",
         "reaches_anything",
         "creates_graph",
         "_kind",
     )
+    _kind: str | None
 
     def __init__(self, text: str, filename: str = "<program>", line: int = 1):
         self.text = text
         self.code: CodeType | None = None
         self.error: SyntaxError | None = None
         self.is_expression = False
-        self._kind: str | None = None
         reading = read_plain(text)
         try:
             if reading is not None and line == 1:
@@ -103,17 +104,18 @@ class Compiled:
             self.code = compile(tree, filename, "exec", dont_inherit=True)
 
     def _conclude(self, reading: "Reading", node: ast.stmt | None) -> None:
-        """What follows from a reading; `node` is None for a plain assignment, and where nothing is to be read."""
+        """What follows from a reading; `node` is None for a plain assignment and for what cannot be read."""
         calls = reading.calls
+        self._kind = None if node is None else statement_kind(node)
         self.binds = tuple(reading.binds)
         self.loads = tuple(name for name in reading.loads if name not in reading.binds)
         self.is_build = self.code is None or isinstance(node, DEFINITIONS)
         runs = not self.is_build
         self.runs_backward = runs and not calls.isdisjoint(BACKWARD_CALLS)
-        self.is_backward_call = self.runs_backward and node is not None and self.kind in BACKWARD_CALLS
         self.reaches_anything = runs and (reading.calls_back or not calls.isdisjoint(REACHING_CALLS))
         writes = reading.writes or not calls.isdisjoint(METADATA_CALLS) or any(map(is_inplace_name, calls))
-        self.has_effect = self.reaches_anything or (runs and writes)
+        self.writes = runs and writes  # to what it mentions, or something about it
+        self.has_effect = self.reaches_anything or self.writes
         self.creates_graph = runs and reading.creates_graph
 
     @property
@@ -144,72 +146,83 @@ class Reading:
     def visited(self, node: ast.AST, is_inner: bool = False) -> "Reading":
         """Read a syntax tree; names bound inside a function, class or comprehension are not at the top."""
         kind = type(node)
-        if kind is ast.Name:
-            if isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
-                self.loads[node.id] = None  # type: ignore[attr-defined]
-            elif not is_inner:
-                self.binds[node.id] = None  # type: ignore[attr-defined]
-            return self
-        if kind in NOTABLE:
-            self.note(node, is_inner)
+        note = NOTES.get(kind)
+        if note is not None:
+            note(self, node, is_inner)
             is_inner = is_inner or kind in SCOPES
-        for name in node._fields:
+        for name in CHILDREN.get(kind, node._fields):
             value = getattr(node, name, None)
-            if isinstance(value, list):
+            if type(value) is list:
                 for item in value:
-                    if isinstance(item, ast.AST):
+                    if type(item) not in LEAVES:
                         self.visited(item, is_inner)
-            elif isinstance(value, ast.AST) and kind is not ast.expr_context:
-                self.visited(value, is_inner)
+            elif type(value) not in LEAVES:
+                self.visited(value, is_inner)  # type: ignore[arg-type]
         return self
 
-    def note(self, node: ast.AST, is_inner: bool) -> None:
-        """What this kind of node means."""
-        match node:
-            case ast.Call(func=ast.Attribute(attr=name)):
-                self.calls.add(name)
-            case ast.Call(func=ast.Name(id=name)):
-                self.calls.add(name)
-                self.calls_back = self.calls_back or name not in PURE_NAMES
-            case ast.Call():
-                self.calls_back = True
-            case ast.alias(name=name, asname=other):
-                self.bind((other or name).partition(".")[0], is_inner)
-            case ast.keyword(arg="create_graph", value=value):
-                self.creates_graph = not (isinstance(value, ast.Constant) and not value.value)
-            case ast.keyword(arg="out" | "inplace"):
-                self.writes = True
-            case ast.Global(names=names):
-                self.binds.update(dict.fromkeys(names))
-            case ast.Subscript(ctx=context) | ast.Attribute(ctx=context):
-                self.writes = self.writes or not isinstance(context, ast.Load)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                self.bind(name, is_inner)
-            case ast.ExceptHandler(name=str(name)):
-                self.bind(name, is_inner)
-            case ast.AugAssign() | ast.Delete() | ast.With() | ast.For() | ast.While() | ast.Try() | ast.If():
-                self.writes = True
-
-    def bind(self, name: str, is_inner: bool) -> None:
-        if not is_inner:
+    def bind(self, name: str | None, is_inner: bool) -> None:
+        if name is not None and not is_inner:
             self.binds[name] = None
+
+    def note_name(self, node: ast.Name, is_inner: bool) -> None:
+        if type(node.ctx) is ast.Load:
+            self.loads[node.id] = None
+        else:
+            self.bind(node.id, is_inner)
+
+    def note_definition(self, node: Any, is_inner: bool) -> None:
+        self.bind(node.name, is_inner)
+
+    def note_alias(self, node: ast.alias, is_inner: bool) -> None:
+        self.bind((node.asname or node.name).partition(".")[0], is_inner)
+
+    def note_global(self, node: ast.Global, is_inner: bool) -> None:
+        self.binds.update(dict.fromkeys(node.names))
+
+    def note_call(self, node: ast.Call, is_inner: bool) -> None:
+        function = node.func
+        if type(function) is ast.Attribute:
+            self.calls.add(function.attr)
+        elif type(function) is ast.Name:
+            self.calls.add(function.id)
+            self.calls_back = self.calls_back or function.id not in PURE_NAMES
+        else:
+            self.calls_back = True
+
+    def note_keyword(self, node: ast.keyword, is_inner: bool) -> None:
+        if node.arg == "create_graph" and not (type(node.value) is ast.Constant and not node.value.value):
+            self.creates_graph = True
+        self.writes = self.writes or node.arg in ("out", "inplace")
+
+    def note_access(self, node: Any, is_inner: bool) -> None:
+        self.writes = self.writes or type(node.ctx) is not ast.Load
+
+    def note_write(self, node: ast.AST, is_inner: bool) -> None:
+        self.writes = True
 
 
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, *COMPREHENSIONS))
-WRITES = (
-    ast.AugAssign,
-    ast.Delete,
-    ast.With,
-    ast.For,
-    ast.While,
-    ast.Try,
-    ast.If,
-    ast.Subscript,
-    ast.Attribute,
-)
-NOTABLE = SCOPES | {ast.Call, ast.alias, ast.keyword, ast.Global, ast.ExceptHandler, *WRITES}
+WRITES = (ast.AugAssign, ast.Delete, ast.With, ast.For, ast.While, ast.Try, ast.If)
+NOTES: dict[type, Callable[[Reading, Any, bool], None]] = {
+    ast.Name: Reading.note_name,
+    ast.FunctionDef: Reading.note_definition,
+    ast.AsyncFunctionDef: Reading.note_definition,
+    ast.ClassDef: Reading.note_definition,
+    ast.ExceptHandler: Reading.note_definition,
+    ast.alias: Reading.note_alias,
+    ast.Global: Reading.note_global,
+    ast.Call: Reading.note_call,
+    ast.keyword: Reading.note_keyword,
+    ast.Subscript: Reading.note_access,
+    ast.Attribute: Reading.note_access,
+    **dict.fromkeys((ast.Lambda, *COMPREHENSIONS), lambda reading, node, is_inner: None),
+    **dict.fromkeys(WRITES, Reading.note_write),
+}
+# What need not be looked into: the inside of names, texts and numbers.
+CHILDREN: dict[type, tuple[str, ...]] = {ast.Name: (), ast.Attribute: ("value",), ast.Constant: ()}
+LEAVES = frozenset((str, int, type(None), ast.Load, ast.Store, ast.Del))
 
 # Most statements are plain assignments; reading those without a syntax tree halves the time to compile them.
 PLAIN = re.compile(r"([A-Za-z_]\w*) = ([^='\"#\n]+)")

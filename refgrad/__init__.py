@@ -16,39 +16,72 @@ from refgrad.modes import is_warn_always_enabled, set_warn_always
 from refgrad.binding import TYPES as _TYPES
 from refgrad.binding import register_tensor_type as _register_tensor_type
 from refgrad.dtypes import DType as dtype
-from refgrad.functional import chain_matmul, einsum, norm, tensordot
+from refgrad.functional import cdist, chain_matmul, einsum, norm, tensordot, unique, unique_consecutive
 from refgrad.layout import Size
 from refgrad.namespaces import make_front as _make_front
 from refgrad.ops import (
+    activations,
     binary,
+    binary_functions,
     comparison,
     complex_numbers,
     contraction,
     copying,
     creation,
+    differences,
+    dimensions,
+    distances,
+    distinct,
+    dropout,
     embedding,
     from_data,
     indexing,
     joining,
     losses,
+    margins,
     matmul,
+    memory,
     normalization,
     norms,
+    pairs,
     reductions,
+    rounding,
     scans,
     scatter,
+    scatter_reduce,
     selection,
+    shapes,
+    singular,
     softmax,
     sorting,
+    special_functions,
     statistics,
     subscript,
     unary,
     views,
 )
 from refgrad.ops import random as _random
+from refgrad.ops.from_data import TENSOR_TYPES as _TENSOR_TYPES
+from refgrad.ops.from_data import asarray, from_numpy
 from refgrad.storage import UntypedStorage
 from refgrad.tensor import Device as device
 from refgrad.tensor import Tensor
+from refgrad.toplevel import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    block_diag,
+    broadcast_shapes,
+    broadcast_tensors,
+    cartesian_prod,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    meshgrid,
+    set_default_dtype,
+    split,
+    unravel_index,
+)
 from refgrad.types import (
     MemoryFormat as memory_format,
 )
@@ -77,6 +110,7 @@ engine.CONTIGUOUS[0] = contiguous_format
 for _dtype in dtypes.ALL:
     globals()[_dtype.name] = _dtype
 globals().update(dtypes.ALIASES)
+globals().update(_TENSOR_TYPES)
 
 _SUBMODULES = frozenset(["_C", "nn", "optim", "utils", "linalg", "random", "func", "special", "testing", "return_types"])
 

@@ -6,6 +6,7 @@ come here for the rest. *Number*: a Python number as operand, a "wrapped number"
 
 import os
 import threading
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,10 +25,19 @@ from refgrad.graph import (
     start,
     version_error,
 )
-from refgrad.layout import Layout, broadcast_shapes, expands_to, overlaps_itself, root_of, window
+from refgrad.layout import (
+    Layout,
+    broadcast_shapes,
+    expands_to,
+    iterated_strides,
+    overlaps_itself,
+    root_of,
+    strides_of,
+    window,
+)
 from refgrad.lazy import plain
 from refgrad.storage import INFERENCE, count_write, version_of
-from refgrad.tensor import Tensor, wrap
+from refgrad.tensor import Tensor, edge_of, wrap
 
 PACKAGE = os.path.dirname(__file__)
 NUMBERS = (int, float, complex, np.generic)
@@ -102,6 +112,20 @@ def promoted(word: str, *operands: Any) -> list:
         else:
             arrays.append(np.asarray(number_of(operand)).astype(target))
     return arrays
+
+
+def arranged(result: np.ndarray, *operands: Any) -> np.ndarray:
+    """The result of a pointwise op on operands of different strides, laid out as PyTorch does."""
+    arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
+    if len(arrays) == len(operands) and all(a.flags.c_contiguous and a.shape == result.shape for a in arrays):
+        return result if result.flags.c_contiguous else np.ascontiguousarray(result)
+    strides = iterated_strides(result.shape, arrays)
+    if strides == strides_of(result):
+        return result
+    size = 1 + sum((n - 1) * step for n, step in zip(result.shape, strides, strict=True)) if result.size else 0
+    moved = window(np.empty(size, result.dtype), result.dtype, Layout(result.shape, strides, 0))
+    moved[...] = result
+    return moved
 
 
 def broadcast_failure(error: ValueError, *operands: Any) -> Exception:
@@ -286,6 +310,18 @@ def write(target: Tensor, result: np.ndarray, cast_any: bool = False) -> None:
     count_write(target)
 
 
+def warn_resized(shape: tuple, wanted: tuple) -> None:
+    """Warn that an output with elements is resized."""
+    warnings.warn(
+        f"An output with one or more elements was resized since it had shape {list(shape)}, which does not match the "
+        f"required output shape {list(wanted)}. This behavior is deprecated, and in a future PyTorch release outputs will "
+        "not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, "
+        "to zero elements with t.resize_(0).",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
 def check_cast(source: dtypes.DType, target: dtypes.DType) -> None:
     """Refuse a result type that would lose its category.
 
@@ -316,6 +352,16 @@ def refuse_gradient(tensor: Tensor, argument: str, function_name: str) -> None:
             f"The function '{function_name}' is not differentiable with respect to argument '{argument}'. "
             "This input cannot have requires_grad True."
         )
+
+
+def no_gradient_of(array: np.ndarray) -> RuntimeError:
+    """The refusal of a result that was asked for in a type that gradients do not have."""
+    return RuntimeError(f"Autograd not support dtype: {dtypes.OF_NUMPY[array.dtype].scalar_type}")
+
+
+def no_complex_gradient(name: str) -> RuntimeError:
+    """PyTorch's refusal of an op whose derivative is for real numbers alone."""
+    return RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
 def check_target(target: Tensor, sources: Sequence[Any]) -> None:
@@ -381,8 +427,22 @@ def flat_memory(array: np.ndarray) -> np.ndarray:
 
 def window_of(array: np.ndarray, layout: Layout) -> np.ndarray:
     """The window that shows `layout` in the memory of `array`."""
-    found = window(flat_memory(array), array.dtype, layout)
+    try:
+        found = window(flat_memory(array), array.dtype, layout)
+    except (TypeError, ValueError):
+        raise out_of_memory(array, layout) from None
     return found if array.__class__ is np.ndarray else found.view(array.__class__)
+
+
+def out_of_memory(array: np.ndarray, layout: Layout) -> RuntimeError:
+    """PyTorch's refusal of a layout that reaches beyond the memory."""
+    size = array.itemsize
+    last = sum((n - 1) * stride for n, stride in zip(layout.shape, layout.strides))
+    return RuntimeError(
+        f"setStorage: sizes {list(layout.shape)}, strides {list(layout.strides)}, storage offset {layout.offset}, and "
+        f"itemsize {size} requiring a storage size of {(layout.offset + last + 1) * size} are out of bounds for storage "
+        f"of size {root_of(array).nbytes}"
+    )
 
 
 def windows(array: np.ndarray, layouts: Sequence[Layout]) -> list[np.ndarray]:
@@ -410,3 +470,8 @@ def takes_part(edge: Any, needed: dict) -> bool:
 def requires(value: Any) -> bool:
     """Whether a value is a tensor that requires grad."""
     return isinstance(value, Tensor) and value.requires_grad
+
+
+def edges_of(tensors: Sequence[Tensor | None]) -> list:
+    """The edges of a list of tensors, None for those that require no grad."""
+    return [None if tensor is None else edge_of(tensor) for tensor in tensors]

@@ -226,6 +226,7 @@ def run(task: GraphTask, root: Node, grads: list, dependencies: dict[Node, int])
                 results = visit(task, node, grads)
                 if results is None:
                     continue
+            grads = None  # whoever looks at reference counts next must not see it
             if not keep_graph:
                 node.release()
             if modes.RARE:
@@ -244,10 +245,11 @@ def run(task: GraphTask, root: Node, grads: list, dependencies: dict[Node, int])
                     if gradient.__class__ is ndarray:
                         if target is not None:
                             if gradient.shape != target.shape or gradient.dtype is not target.dtype:
-                                gradient = fitted_array(gradient, *target.outputs[0])
-                            array, gradient = gradient, new(Tensor)
-                            gradient._array = array
-                            gradient._version_cell = gradient._edge = gradient._meta = None
+                                gradient = fitted_array(gradient, target, 0, node, i)
+                            else:
+                                array, gradient = gradient, new(Tensor)
+                                gradient._array = array
+                                gradient._version_cell = gradient._edge = gradient._meta = None
                     elif gradient is not None and target is not None:
                         array = gradient._array
                         if array.shape != target.shape or array.dtype is not target.dtype:
@@ -270,7 +272,7 @@ def run(task: GraphTask, root: Node, grads: list, dependencies: dict[Node, int])
                     add_gradient(there, number, gradient, create_graph)
                 if left == 0:
                     push(target)
-            gradient = array = None  # who looks at reference counts next must not see these
+            gradient = array = None
     except BaseException:
         if modes.RARE and modes.state.rare.anomaly:
             report_anomaly(node)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from refgrad.op import calls
 from refgrad.tensor import Tensor
 
 
@@ -54,7 +55,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     else:
         raise RuntimeError(
             "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, "
-            f"but got {dims=}"
+            f"but got dims={dims}"
         )
     options = {} if out is None else {"out": out}
     return cpp_function("tensordot")(a, b, dims_a, dims_b, **options)
@@ -97,7 +98,7 @@ def labels_of(numbers: Any) -> str:
 
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """The product of a chain of matrices, in the cheapest order."""
-    from refgrad.autograd.graph import warn_once
+    from refgrad.modes import warn_once
 
     warn_once(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
@@ -113,3 +114,52 @@ def cpp_function(name: str) -> Any:
     from refgrad.namespaces import make_front
 
     return make_front(name, method=False)
+
+
+COMPUTE_MODES = {
+    "use_mm_for_euclid_dist_if_necessary": None,
+    "use_mm_for_euclid_dist": 1,
+    "donot_use_mm_for_euclid_dist": 2,
+}
+
+
+def cdist(
+    x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
+) -> Tensor:
+    """The distances of all pairs of rows of two batches of matrices."""
+    if compute_mode not in COMPUTE_MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    return calls.cdist(x1, x2, float(p), COMPUTE_MODES[compute_mode])
+
+
+def chosen(results: tuple, return_inverse: bool, return_counts: bool) -> Any:
+    """The results that were asked for; one of them alone is no tuple."""
+    wanted = [result for result, flag in zip(results, (True, return_inverse, return_counts), strict=True) if flag]
+    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The distinct elements, or slices along `dim`, in ascending order."""
+    if dim is None:
+        results = calls._unique2(input, sorted, return_inverse, return_counts)
+    else:
+        results = calls.unique_dim(input, dim, sorted, return_inverse, return_counts)
+    return chosen(results, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The first of each run of equal elements, or of equal slices along `dim`."""
+    results = calls.unique_consecutive(input, return_inverse, return_counts, dim)
+    return chosen(results, return_inverse, return_counts)
+
+
+Tensor.unique = unique  # type: ignore[attr-defined]
+Tensor.unique_consecutive = unique_consecutive  # type: ignore[attr-defined]

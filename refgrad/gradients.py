@@ -30,9 +30,7 @@ def validated(edges: Sequence[tuple], results: Any, node: Any) -> list:
                 if gradient.__class__ is ndarray:
                     gradients[i] = None  # a custom Function's stays: its hooks see it
             elif gradient.__class__ is ndarray:
-                if gradient.shape != target.shape or gradient.dtype is not target.dtype:
-                    gradient = fitted_array(gradient, *target.outputs[0])
-                gradients[i] = wrap(gradient)
+                gradients[i] = fitted_array(gradient, target, 0, node, i)
             else:
                 array = gradient._array
                 if array.shape != target.shape or array.dtype is not target.dtype:
@@ -47,24 +45,23 @@ def fitted_later(gradient: Any, edge: tuple, node: Any, index: int) -> Tensor | 
     if target is None:
         return None
     if gradient.__class__ is ndarray:
-        return wrap(fitted_array(gradient, *target.outputs[number]))
+        return fitted_array(gradient, target, number, node, index)
     return fitted(gradient, target, number, node, index)
 
 
-def fitted_array(gradient: np.ndarray, shape: tuple, dtype: np.dtype) -> np.ndarray:
-    """A raw gradient summed to the shape and cast to the type of its receiver; np scalars become arrays."""
+def fitted_array(gradient: np.ndarray, target: Node, number: int, node: Any, index: int) -> Tensor:
+    """A raw gradient brought to its receiver's shape and type, as a tensor."""
+    shape, dtype = target.outputs[number]
     if gradient.shape != shape:
-        lead = gradient.ndim - len(shape)
-        axes = (
-            *range(lead),
-            *(i + lead for i, n in enumerate(shape) if n == 1 and gradient.shape[i + lead] != 1),
-        )
-        gradient = np.asarray(gradient.sum(axis=axes, keepdims=True, dtype=gradient.dtype)).reshape(shape)
+        if gradient.ndim != len(shape):
+            return fitted(wrap(gradient), target, number, node, index)
+        axes = tuple([i for i, n in enumerate(shape) if n == 1 != gradient.shape[i]])
+        gradient = gradient.sum(axis=axes, keepdims=True, dtype=gradient.dtype)
     if gradient.dtype is not dtype:
         if gradient.dtype.kind == "c" and dtype.kind != "c":
             gradient = gradient.real.copy()
         gradient = gradient.astype(dtype)
-    return gradient
+    return wrap(gradient)
 
 
 def fitted(gradient: Tensor, target: Node, number: int, node: Any, index: int) -> Tensor:

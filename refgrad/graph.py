@@ -207,7 +207,7 @@ def shown(value: object, kind: str) -> object:
     """A saved plain value as PyTorch's getters show it: 64-bit integers come out unsigned."""
     if isinstance(value, (tuple, list)):
         return tuple(shown(item, kind) for item in value)
-    if kind.startswith("int") and isinstance(value, int) and value < 0:
+    if kind.startswith(("int", "SymInt")) and isinstance(value, int) and value < 0:
         return value + 2**64
     return value
 
@@ -358,8 +358,11 @@ for shown_class in (AccumulateGrad, GraphRoot, DelayedError, NotImplementedNode)
 
 def short_name(node: Node) -> str:
     """A node's name as error messages give it: without the word `Backward` and a final 0."""
-    name = node.name().replace("Backward", "")
-    return name[:-1] if name.endswith("0") else name
+    name = node.name()
+    head, word, number = name.rpartition("Backward")
+    if not word or number and not number.isdigit():
+        return name
+    return head if number == "0" else head + number
 
 
 def version_error(

@@ -91,6 +91,8 @@ def strides_of(array: np.ndarray) -> tuple[int, ...]:
     empty window as minus one, see `window`.
     """
     size = array.itemsize
+    if array.base is None and array.flags.c_contiguous:
+        return contiguous_strides(array.shape)
     if not array.size:
         if not any(array.strides):
             return contiguous_strides(array.shape)
@@ -202,6 +204,55 @@ def view_strides(
     return tuple(result) if position < 0 else None
 
 
+def iterated_strides(shape: Sequence[int], operands: Sequence[np.ndarray]) -> tuple[int, ...]:
+    """The strides that PyTorch gives the result of a pointwise op on operands that are not all contiguous.
+
+    Dimensions are ordered by the operands' strides, the first operand that has an opinion deciding; where none has, they
+    stay as they are.
+    """
+    ndim = len(shape)
+    opinions = [broadcast_strides(array, ndim, shape) for array in operands]
+    order = list(range(ndim - 1, -1, -1))  # fastest first
+    for i in range(1, ndim):
+        at = i
+        for before in range(i - 1, -1, -1):
+            verdict = slower(order[before], order[at], shape, opinions)
+            if verdict > 0:
+                order[before], order[at] = order[at], order[before]
+                at = before
+            elif verdict < 0:
+                break
+    if order == list(range(ndim - 1, -1, -1)):
+        return contiguous_strides(shape)
+    strides, step = [0] * ndim, 1
+    for dim in order:
+        strides[dim] = step
+        step *= shape[dim]
+    return tuple(strides)
+
+
+def broadcast_strides(array: np.ndarray, ndim: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """An operand's strides among the dimensions of the result, 0 where it is broadcast."""
+    lead = ndim - array.ndim
+    own = strides_of(array)
+    return (0,) * lead + tuple(
+        0 if size == 1 != shape[lead + i] else own[i] for i, size in enumerate(array.shape)
+    )
+
+
+def slower(first: int, second: int, shape: Sequence[int], opinions: Sequence[tuple[int, ...]]) -> int:
+    """1 when dimension `first` must come after `second`, -1 when before, 0 when no operand tells."""
+    for strides in opinions:
+        a, b = strides[first], strides[second]
+        if a == 0 or b == 0:
+            continue
+        if a != b:
+            return -1 if a < b else 1
+        if shape[first] > shape[second]:
+            return 1
+    return 0
+
+
 def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
     """`shape` with its one -1 replaced.
 
@@ -215,7 +266,7 @@ def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
                 raise RuntimeError("only one dimension can be inferred")
             unknown = i
         elif size < 0:
-            raise RuntimeError(f"invalid shape dimension {size}")
+            raise RuntimeError(f"invalid shape dimension {size} at index {i} of shape {list(shape)}")
         else:
             known *= size
     if numel == known or (unknown is not None and known > 0 and numel % known == 0):
@@ -237,4 +288,7 @@ def window(root: np.ndarray, dtype: np.dtype, layout: Layout) -> np.ndarray:
     strides = tuple(stride * size for stride in layout.strides)
     if 0 in layout.shape:
         strides = tuple(stride or -size for stride in strides)
+        if layout.offset * size > root.nbytes:  # nobody can tell other memory from this one: there is nothing in it
+            root = np.empty(layout.offset * size, np.uint8)
+        return np.ndarray(layout.shape, dtype, root, layout.offset * size, strides)
     return np.ndarray(layout.shape, dtype, root, layout.offset * size, strides)

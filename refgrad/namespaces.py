@@ -5,47 +5,62 @@ with `out=`. Fronts are made on first use: `Tensor.__getattr__` and the package'
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from refgrad import call, modes, signatures
 from refgrad.op import BY_NAME
+from refgrad.schema import Schema
 from refgrad.storage import count_write
 from refgrad.tensor import Tensor
 
 TENSOR_OR_NUMBER = (Tensor, int, float)
 
 
-def entries_of(name: str) -> list:
-    """The entries behind a public name; `name_` finds those that have an in-place twin."""
-    found = BY_NAME.get(name)
-    if found is None and name.endswith("_"):
-        found = [entry for entry in BY_NAME.get(name[:-1], ()) if entry.inplace]
-    return found or []
+class Overload(NamedTuple):
+    """One entry behind a public name; `twin` says that the name means what the entry does in place."""
+
+    entry: Any
+    twin: bool
+
+    @property
+    def schema(self) -> Schema:
+        """The schema that calls are matched with."""
+        return self.entry.schema.inplace() if self.twin else self.entry.schema
+
+    @property
+    def call(self) -> Callable:
+        """The function that runs."""
+        return self.entry.call_inplace if self.twin else self.entry.call
+
+
+def overloads_of(name: str) -> list[Overload]:
+    """What stands behind a public name: its entries, and for `name_` the entries of `name` with a twin."""
+    found = [Overload(entry, False) for entry in BY_NAME.get(name, ())]
+    if name.endswith("_"):
+        found += [Overload(entry, True) for entry in BY_NAME.get(name[:-1], ()) if entry.inplace]
+    return found
 
 
 def make_front(name: str, method: bool) -> Callable | None:
     """The function behind a public name, or None when there is none."""
-    entries = entries_of(name)
+    overloads = overloads_of(name)
     if method:
-        entries = [entry for entry in entries if any(a.name == "self" for a in entry.schema.arguments)]
+        overloads = [o for o in overloads if any(a.name == "self" for a in o.entry.schema.arguments)]
     elif not signatures.of_function(name) and name not in FUNCTIONS_TOO:
         return None
-    if not entries:
-        return None
-    twin = name not in BY_NAME
-    return front(name, entries, method, twin)
+    return front(name, overloads, method) if overloads else None
 
 
-FUNCTIONS_TOO: set[str] = set()
+FUNCTIONS_TOO = {"einsum", "tensordot"}
 """Names that are functions although PyTorch's tables of signatures do not list them."""
 
 
-def front(name: str, entries: list, method: bool, twin: bool) -> Callable:
-    """Make the front of a name over these entries."""
-    quick = quick_calls(entries, twin)
-    slow = SlowFront(name, entries, method, twin)
+def front(name: str, overloads: list[Overload], method: bool) -> Callable:
+    """Make the front of a name."""
+    quick = quick_calls(overloads)
+    slow = SlowFront(name, overloads, method)
 
     def function(*args: Any, **kwargs: Any) -> Any:
         if not kwargs:
@@ -65,12 +80,13 @@ def front(name: str, entries: list, method: bool, twin: bool) -> Callable:
     return function
 
 
-def quick_calls(entries: list, twin: bool) -> dict[int, tuple[Callable, bool]]:
+def quick_calls(overloads: list[Overload]) -> dict[int, tuple[Callable, bool]]:
     """Calls that need no matching: number of arguments -> function for so many tensors, and whether numbers
     may stand in.
     """
     quick: dict[int, tuple[Callable, bool]] = {}
-    for entry in entries:
+    for overload in overloads:
+        entry = overload.entry
         arguments = entry.schema.arguments
         required = [a for a in arguments if a.default is None]
         if (
@@ -78,21 +94,21 @@ def quick_calls(entries: list, twin: bool) -> dict[int, tuple[Callable, bool]]:
             and all(a.type == "Tensor" and not a.optional for a in required)
             and len(required) not in quick
         ):
-            numbers = bool(getattr(entry, "promote", "")) and len(required) == 2 and len(entries) == 1
-            quick[len(required)] = (entry.call_inplace if twin else entry.call, numbers)
+            alone = len(overloads) == 1 or bool(getattr(entry, "scalar", ""))
+            numbers = bool(getattr(entry, "promote", "")) and len(required) == 2 and alone
+            quick[len(required)] = (overload.call, numbers)
     return quick
 
 
 class SlowFront:
     """Matches a call with the overloads of a name, and applies what the schemas do not have (`out=`)."""
 
-    def __init__(self, name: str, entries: list, method: bool, twin: bool):
+    def __init__(self, name: str, overloads: list[Overload], method: bool):
         from refgrad.overloads import Binder
 
-        schemas = [entry.schema.inplace() if twin else entry.schema for entry in entries]
         self.name = name
-        self.binder = Binder(name, schemas, method=method)
-        self.calls = [entry.call_inplace if twin else entry.call for entry in entries]
+        self.binder = Binder(name, [overload.schema for overload in overloads], method=method)
+        self.calls = [overload.call for overload in overloads]
 
     def __call__(self, args: tuple, kwargs: dict) -> Any:
         index, values, extras = self.binder.bind(args, kwargs)

@@ -63,6 +63,7 @@ class Op:
         self.record_if: str = options.pop("record_if", "")
         self.check: Callable | None = options.pop("check", None)
         self.constants: tuple = options.pop("constants", ())
+        self.real_gradient: bool = options.pop("real_gradient", False)
         self.scalar: str = options.pop("scalar", "")
         self.ufunc: Callable | None = options.pop("ufunc", None)
         self.only_inplace = "(a!)" in text
@@ -189,10 +190,10 @@ class Calls:
         plain, _, overload = name.partition("__")
         if overload and not name.endswith("_"):
             function = OPS[f"{plain}.{overload}"].call
-        elif name in BY_NAME:
-            function = BY_NAME[name][0].call
+        elif name.endswith("_") and any(entry.inplace for entry in BY_NAME.get(name[:-1], ())):
+            function = next(entry for entry in BY_NAME[name[:-1]] if entry.inplace).call_inplace
         else:
-            function = BY_NAME[name[:-1]][0].call_inplace
+            function = BY_NAME[name][0].call
         self.__dict__[name] = function
         return function
 
@@ -219,6 +220,7 @@ OPTIONS = frozenset(
         "constants",
         "ufunc",
         "scalar",
+        "real_gradient",
         "result",
     ]
 )

@@ -62,7 +62,10 @@ class Binder:
             )
         tensor = args[0] if self.method else None
         ordered = [self._value(source, values, tensor) for source in plan.sources]
-        return plan.schema, ordered, {name: values[at] for name, at in plan.extras if values[at] is not None}
+        extras = {name: values[at] for name, at in plan.extras if values[at] is not None}
+        if extras.get("out").__class__ is tuple and not extras["out"]:
+            del extras["out"]  # a list of outputs that was left out
+        return plan.schema, ordered, extras
 
     @staticmethod
     def _value(source: Any, values: list[Any], tensor: Any) -> Any:

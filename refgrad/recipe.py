@@ -24,7 +24,7 @@ from refgrad.storage import INFERENCE, count_write, version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, edge_of, set_edge, wrap
 from refgrad.views import check_inplace, make_view, rebase_history
 
-RAW_NAMES = {"conj"}  # what a formula may ask of its operands and still be given raw arrays
+RAW_NAMES = {"conj", "conjugate"}  # what a formula may ask of its operands and still be given raw arrays
 
 HIDDEN = "hidden"  # the kind of a saved value that users do not see as `_saved_*`
 DERIVED = {
@@ -41,6 +41,7 @@ DERIVED = {
     "sym_argsize_minus_2": ("SymInt", "{0}._array.shape[-2]"),
     "sym_sizes_opt": ("SymInt[]", "None if {0} is None else tuple({0}._array.shape)"),
     "options": (HIDDEN, "{0}.dtype"),
+    "info": (HIDDEN, "tuple({0}._array.shape)"),
     "args_scalartypes": (HIDDEN, "[t.dtype for t in {0}]"),
     "geometry": (HIDDEN, "layout_of({0}._array)"),
     "args_sizes": (HIDDEN, "[tuple(t._array.shape) for t in {0}]"),
@@ -96,7 +97,9 @@ class Recipe:
                 if parameter not in self.saved_inputs:
                     self.saved_inputs.append(parameter)
             else:
-                self.plain[parameter] = (self.types[parameter], parameter)
+                optional = any(a.name == parameter and a.optional for a in self.arguments)
+                kind = self.types[parameter]
+                self.plain[parameter] = (HIDDEN if kind == "bool" and optional else kind, parameter)
         elif parameter in self.results:
             self.saved_results[parameter] = self.results.index(parameter)
         else:
@@ -114,6 +117,9 @@ class Recipe:
     def guard(self, name: str) -> str | None:
         """The one target for whose gradient alone this input is saved; None when it is always saved."""
         users = [formula for formula in self.formulas if name in formula.parameters]
+        optional = any(argument.name == name and argument.optional for argument in self.arguments)
+        if optional or "backward" in self.op.function_name:
+            return None  # as PyTorch's generator of these classes decides
         if len(self.formulas) > 1 and len(users) == 1 and len(users[0].targets) == 1:
             target = users[0].targets[0]
             return target if self.types[target] == "Tensor" else None
@@ -438,11 +444,11 @@ def edge_lines(recipe: Recipe, inplace: bool = False) -> tuple[list[str], str, s
                 lines.append(f"    e_{name} = {name}._edge if isinstance({name}, Tensor) else None")
             else:
                 lines.append(f"    e_{name} = {name}._edge")
-            lines.append(f"    if e_{name} is PENDING: e_{name} = edge_of({name})")
+            lines.append(f"    if e_{name} is PENDING: e_{name} = edge_of({name}) if not GRAD_OFF or state.grad else None")
             conditions.append(f"e_{name} is not None")
             parts.append(f"e_{name}")
         else:
-            lines.append(f"    e_{name} = [None if t is None else edge_of(t) for t in {name}]")
+            lines.append(f"    e_{name} = call.edges_of({name}) if not GRAD_OFF or state.grad else [None] * len({name})")
             conditions.append(f"any(e is not None for e in e_{name})")
             parts.append(f"*e_{name}")
     return lines, " or ".join(conditions), f"({', '.join(parts)},)"
@@ -527,11 +533,9 @@ def call_source(recipe: Recipe) -> str:
         lines += ["    outs = tuple([wrap(x if x.__class__ is ndarray else asarray(x)) for x in r])"]
         outputs = [f"outs[{i}]" for i in range(count)]
     else:
-        lines += [
-            "    if r.__class__ is not ndarray: r = asarray(r)",
-            "    out = new(Tensor)",
-            "    out._array = r",
-        ]
+        lines += ["    if r.__class__ is not ndarray: r = asarray(r)"]
+        lines += arrange_lines(recipe)
+        lines += ["    out = new(Tensor)", "    out._array = r"]
         lines += ["    out._version_cell = None", "    out._meta = None"]
         outputs = ["out"]
     if recipe.targets:
@@ -545,10 +549,29 @@ def call_source(recipe: Recipe) -> str:
     return "\n".join(lines) + "\n"
 
 
+def arrange_lines(recipe: Recipe) -> list[str]:
+    """Code that lays the result of a pointwise op out as PyTorch does when the operands' shapes or strides differ."""
+    names = [f"a_{a.name}" for a in recipe.arguments if a.type == "Tensor"]
+    if not recipe.op.promote or len(names) < 2:
+        return []
+    first, *others = names
+    differs = " or ".join(
+        f"({name}.strides != {first}.strides if {name}.__class__ is ndarray else {first}.ndim > 1 and "
+        f"min({first}.shape) < 2)"
+        for name in others
+    )
+    test = f"{first}.__class__ is ndarray and ({differs})"
+    return [f"    if {test}: r = call.arranged(r, {', '.join(names)})"]
+
+
 def record_lines(recipe: Recipe, multiple: bool, outputs: list[str]) -> list[str]:
     """Code that records the call when grad mode is on and a target requires grad."""
     lines, condition, edges = edge_lines(recipe)
     lines.append(f"    if ({condition}) and (not GRAD_OFF or state.grad){recipe.op.record_condition()}:")
+    if "dtype" in recipe.names:
+        lines.append("        if r.dtype.kind not in 'fc': raise call.no_gradient_of(r)")
+    if recipe.op.real_gradient:
+        lines.append(f"        if r.dtype.kind == 'c': raise call.no_complex_gradient({recipe.op.function_name!r})")
     lines += start_lines("        ", edges, "r", multiple)
     if multiple:
         skip = recipe.op.nondifferentiable
@@ -576,6 +599,8 @@ def refused_lines(recipe: Recipe, multiple: bool) -> list[str]:
     outs = "outs[0]" if multiple else "out"
     lines = ["    out._edge = None"] if not multiple else []
     lines += [f"    edges = tuple([edge_of(t) for t in ({', '.join(tensors)},) if isinstance(t, Tensor)])"]
+    if recipe.op.refused.startswith("aten::"):  # a fallback records those that require grad alone
+        lines += ["    edges = tuple([edge for edge in edges if edge is not None])"]
     lines += [f"    if {outs}._array.dtype.kind in 'fc' and any(e is not None for e in edges) and "
               f" (not GRAD_OFF or state.grad):"]  # fmt: skip
     lines += [
@@ -660,6 +685,24 @@ def inplace_source(recipe: Recipe) -> str:
     return "\n".join(lines) + "\n"
 
 
+def inplace_view_source(recipe: Recipe) -> str:
+    """The source of the twin of a view op: the tensor itself gets the new layout, and a new node on top."""
+    lines = [f"def {inplace_name(recipe.op)}({signature(recipe)}):", "    node = None"]
+    found, condition, edges = edge_lines(recipe, inplace=True)
+    lines += found
+    lines += [f"    wanted = ({condition}) and (not GRAD_OFF or state.grad)", "    if wanted: check_inplace(self)"]
+    lines += ["    call.check_write(self, (), True)"]
+    arguments = ", ".join(["layout_of(self._array)", *recipe.names[1:]])
+    lines += [f"    window = call.window_of(self._array, kernel({arguments}))"]
+    lines += ["    if wanted:"]
+    lines += start_lines("        ", edges, "window")
+    lines += save_input_lines(recipe, "        ")
+    lines += ["    self._array = window", "    count_write(self)", "    if node is not None:"]
+    lines += ["        set_edge(self, node)", "        if RARE: call.rare_result(node, self)"]
+    lines += ["    return self"]
+    return "\n".join(lines) + "\n"
+
+
 def write_lines(recipe: Recipe) -> list[str]:
     """Code that runs the kernel of an in-place call and writes its result."""
     op = recipe.op
@@ -701,4 +744,5 @@ def compile_inplace(op: Any) -> Callable:
     namespace["kernel"], namespace["check"], namespace["ufunc"] = op.kernel, op.check, op.ufunc
     if recipe.targets:
         namespace["Node"] = op.node_for(recipe, "inplace")
-    return build(inplace_source(recipe), inplace_name(op), namespace)
+    source = inplace_view_source(recipe) if op.is_view else inplace_source(recipe)
+    return build(source, inplace_name(op), namespace)

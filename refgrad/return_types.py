@@ -15,7 +15,14 @@ class NamedResults(tuple):
     __match_args__: tuple[str, ...] = ()
 
     def __new__(cls, results: Iterable[Any]) -> "NamedResults":
-        return tuple.__new__(cls, results)
+        made = tuple.__new__(cls, results)
+        if len(made) != cls.n_fields:
+            name = f"torch.return_types.{cls.__name__}"
+            raise TypeError(f"{name}() takes a {cls.n_fields}-sequence ({len(made)}-sequence given)")
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'torch.return_types.{type(self).__name__}' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
         lines = (f"{name}={value!r}" for name, value in zip(self.fields, self, strict=True))

@@ -1,13 +1,22 @@
-"""`torch.special`: the ops whose names begin with `special_`, made on first use."""
+"""`torch.special`: functions made on first use of the ops named `special_…`, or of those that it renames."""
 
 from typing import Any
 
-from refgrad.namespaces import make_front
+from refgrad.namespaces import front, overloads_of
+
+RENAMED = {
+    "expit": "sigmoid",
+    "gammainc": "igamma",
+    "gammaincc": "igammac",
+    "gammaln": "lgamma",
+    "multigammaln": "mvlgamma",
+    "psi": "digamma",
+}
 
 
 def __getattr__(name: str) -> Any:
-    made = None if name.startswith("__") else make_front(f"special_{name}", method=False)
-    if made is None:
+    found = [] if name.startswith("_") else overloads_of(f"special_{name}") or overloads_of(RENAMED.get(name, name))
+    if not found:
         raise AttributeError(f"module 'torch.special' has no attribute '{name}'")
-    globals()[name] = made
+    made = globals()[name] = front(f"special_{name}", found, method=False)
     return made

@@ -91,5 +91,6 @@ def data_ptr(array: np.ndarray) -> int:
 
 
 def storage_key(array: np.ndarray) -> int:
-    """A number that two windows share exactly when they show the same memory."""
-    return id(root_of(array))
+    """A number that two windows share exactly when they show the same memory; 0 where there is none."""
+    root = root_of(array)
+    return id(root) if root.nbytes else 0

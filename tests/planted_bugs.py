@@ -53,13 +53,14 @@ def sums_no_broadcast(modules: Modules) -> None:
     engine, gradients = modules("engine"), modules("gradients")
     fitted = gradients.fitted_array
 
-    def first_only(gradient: Any, shape: tuple, dtype: Any) -> Any:
+    def first_only(gradient: Any, target: Any, number: int, node: Any, index: int) -> Any:
+        shape = target.outputs[number][0]
         while gradient.ndim > len(shape):
             gradient = gradient[0]
         for axis, size in enumerate(shape):
             if size == 1 != gradient.shape[axis]:
                 gradient = gradient.take([0], axis)
-        return fitted(gradient, shape, dtype)
+        return fitted(gradient, target, number, node, index)
 
     engine.fitted_array = gradients.fitted_array = first_only
 

@@ -12,7 +12,7 @@ errors dtypes layout lazy types return_types schema argument_errors binding sign
 storage graph generator tensor printing views
 call recipe op gradients hooks engine
 kernels ops
-namespaces operators autograd methods random nn optim func utils testing
+namespaces operators toplevel autograd methods random nn optim func utils testing
 """
 HARNESS = """
 program outcome

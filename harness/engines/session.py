@@ -8,7 +8,7 @@ look       how closely a run is observed:
 
 import builtins
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,7 @@ class Session:
     def __init__(self, engine: "Engine", program: Program, look: str, warned: list[Any]):
         self.engine, self.look = engine, look
         self.tensor_type = engine.tensor_type
-        self.memory_of = engine.memory_of
+        self.memory_of: Callable[[Any], int] = engine.memory_of
         self.variables: dict[str, Any] = {
             "__builtins__": engine.builtins,
             "__name__": "__main__",
@@ -192,7 +192,7 @@ class Session:
                 self.observe(name, seen)
         if not step.has_effect:
             return
-        if not step.is_backward_call:  # running backward changes nothing about the roots it names
+        if step.writes:
             for name in step.loads:
                 if name in known or name in inside:
                     self.observe(name, seen)

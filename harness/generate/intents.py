@@ -22,6 +22,9 @@ class Intent(NamedTuple):
     picks: tuple[int, ...]
 
 
+Step = tuple[str, tuple[int, ...]]  # what an Intent is to the bulk generator, which has no time for names
+
+
 class Action(NamedTuple):
     """A kind of step: its feature group, how often it is drawn, and the function that writes it."""
 

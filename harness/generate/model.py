@@ -15,6 +15,7 @@ from harness.generate.values import FLOATS, Shape, contiguous
 VALUE_BITS = 20  # a float32 has 24; the rest is room for accumulated `.grad`s and hooks
 DERIVATIVE_BITS = 16
 TOLERANCE_HI = 5  # magnitudes in the tolerance lane: cancellation stays below the absolute tolerance
+CUT = 2
 DEFAULT, NO_GRAD, MULTI, FUNCTION = range(4)  # creation kinds of views
 
 
@@ -50,7 +51,9 @@ class Node:
         self.frees = frees or bool(saved)
         self.freed = 0  # 1: certainly, 2: perhaps
         self.gives = True  # False: perhaps nothing arrives below
-        self.depends = depends  # per edge: does this gradient involve a tensor that requires grad
+        # Per edge: the gradient involves a tensor that requires grad (True), only the incoming gradient
+        # (False), or is fresh zeros (CUT).
+        self.depends = depends
         self.fault = ""  # the kind of error its backward raises
         self.second_fault = ""  # the kind of error differentiating its backward raises
 
@@ -84,11 +87,11 @@ class Live:
         self.strides = strides  # None when the layout is not known
         self.version = [0]  # one cell, shared by views and detached tensors
         self.flag = False  # requires_grad as set on a leaf
-        self.node = None
-        self.base = None
+        self.node: Node | None = None
+        self.base: Live | None = None
         self.kind = DEFAULT
         self.seen = 0  # the version for which a view's node was made
-        self.grad = None  # None, MAYBE or the Live that `.grad` is
+        self.grad: Live | None = None  # None, MAYBE or the Live that `.grad` is
         self.retains = False
         self.was_leaf = False  # a graph may still end in it, so it must not become interior
         self.output = 0
@@ -172,8 +175,8 @@ def edge(tensor: Live):
 
 def peek(tensor: Live):
     """The edge of a tensor that the program does not read now."""
-    if is_stale(tensor) and not tensor.flag:
-        base = tensor.base
+    base = tensor.base
+    if base is not None and not tensor.flag and is_stale(tensor):
         return Node((base.node if base.node is not None else base if base.flag else None,), depends=(False,))
     return tensor.node if tensor.node is not None else tensor if tensor.flag else None
 
@@ -253,7 +256,7 @@ def reached(roots, targets=None) -> tuple[dict, dict]:
         if at is None:
             continue
         if at.__class__ is Live:
-            if targets is None or at in wanted:
+            if wanted is None or at in wanted:
                 leaves[at] = carries or leaves.get(at, False)
             continue
         if wanted is not None and at not in wanted:
@@ -263,7 +266,7 @@ def reached(roots, targets=None) -> tuple[dict, dict]:
         nodes[at] = carries
         for below, depends in zip(at.edges, at.depends, strict=True):
             if below is not None:
-                stack.append((below, carries or depends))
+                stack.append((below, depends != CUT and (carries or depends)))
     return nodes, leaves
 
 

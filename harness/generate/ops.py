@@ -25,7 +25,7 @@ class Unary(NamedTuple):
     shift: bool = False  # adds a constant, so the derivative is one
 
 
-EXACT_UNARY = (
+EXACT_UNARY: tuple[Unary, ...] = (
     Unary("-%s"),
     Unary("%s.neg()"),
     Unary("%s.abs()", "s", True, kinked=True, once=True),
@@ -43,7 +43,7 @@ EXACT_UNARY = (
     Unary("+%s.clone()"),
 )
 
-SMOOTH_UNARY = (
+SMOOTH_UNARY: tuple[Unary, ...] = (
     Unary("%s.exp()", "r", True, k=0, up=5, max_hi=1),
     Unary("torch.sin(%s)", "s", True, k=0),
     Unary("%s.sin()", "s", True, k=0),
@@ -58,7 +58,7 @@ SMOOTH_UNARY = (
     Unary("%s / 3.0", "w"),
 )
 
-SCALAR = (
+SCALAR: tuple[Unary, ...] = (
     Unary("%s * 2.0", "w", up=1),
     Unary("%s + 1.0", up=1, shift=True),
     Unary("1.0 - %s", up=1, shift=True),
@@ -71,7 +71,7 @@ SCALAR = (
     Unary("%s.add(1.0)", up=1, shift=True),
 )
 
-INTEGER_SCALAR = (
+INTEGER_SCALAR: tuple[Unary, ...] = (
     Unary("%s * 2", "w", up=1),
     Unary("%s + 1", up=1, shift=True),
     Unary("3 - %s", up=2, shift=True),
@@ -82,7 +82,7 @@ INTEGER_SCALAR = (
 )
 
 # In place: the text of a whole statement. "s" here means that a clone of the old value is saved.
-EXACT_INPLACE = (
+EXACT_INPLACE: tuple[Unary, ...] = (
     Unary("%s.add_(1.0)", up=1, shift=True),
     Unary("%s.mul_(2.0)", "w", up=1),
     Unary("%s.neg_()"),
@@ -98,7 +98,7 @@ EXACT_INPLACE = (
     Unary("%s.clamp_(-1.0, 1.0)", "s", kinked=True),
 )
 
-SMOOTH_INPLACE = (
+SMOOTH_INPLACE: tuple[Unary, ...] = (
     Unary("%s.exp_()", "r", True, k=0, up=5, max_hi=1),
     Unary("%s.sin_()", "s", True, k=0),
     Unary("%s.tanh_()", "r", True, k=0),
@@ -106,7 +106,7 @@ SMOOTH_INPLACE = (
     Unary("%s.cos_()", "s", True, k=0),
 )
 
-INTEGER_INPLACE = (
+INTEGER_INPLACE: tuple[Unary, ...] = (
     Unary("%s.add_(1)", up=1, shift=True),
     Unary("%s.mul_(2)", up=1),
     Unary("%s += 1", up=1, shift=True),
@@ -295,7 +295,7 @@ class Reduction(NamedTuple):
 
     text: str
     shape: Shape
-    count: int
+    terms: int
     rule: str  # sum, mean, pick (one element wins), scan, smooth
 
 
@@ -365,6 +365,7 @@ class Product(NamedTuple):
 def products(one: Shape, other: Shape) -> tuple[Product, ...]:
     """Every member of the matmul family that two shapes allow, transposing one where that helps."""
     found: list[Product] = []
+    shape: Shape
     if len(one) == 1 and one == other:
         found.append(Product("%s @ %s", (), one[0], 1, 1))
         found.append(Product("torch.dot(%s, %s)", (), one[0], 1, 1))

@@ -6,7 +6,7 @@ from functools import cache
 from random import Random
 
 from harness.generate import actions  # noqa: F401  (registers the kinds of steps)
-from harness.generate.intents import ACTIONS, Intent
+from harness.generate.intents import ACTIONS, Step
 from harness.generate.resolve import Settings, resolve, written_by
 from harness.program import Program
 
@@ -38,14 +38,14 @@ def settings_of(number: int) -> Settings:
     return Settings(is_exact, number, "f" if is_exact == (narrow > 0) else "d")
 
 
-def draw(random: Random, size: int = SIZE, fault_share: float = FAULT_SHARE) -> tuple[list[Intent], Settings]:
+def draw(random: Random, size: int = SIZE, fault_share: float = FAULT_SHARE) -> tuple[list[Step], Settings]:
     """The intents and settings of one program."""
     settings = settings_of(random.getrandbits(12))
     mask = random.getrandbits(len(_GROUPS)) | random.getrandbits(len(_GROUPS))
     names = enabled(mask)
     count = len(names)
     bits, choose, triples = random.getrandbits, random.random, _TRIPLES
-    drawn = []
+    drawn: list[Step] = []
     for _ in range(size):
         number = bits(24)
         drawn.append((names[int(choose() * count)], triples[number & 4095] + triples[number >> 12]))

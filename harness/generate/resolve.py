@@ -9,7 +9,7 @@ program.
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from harness.generate.intents import ACTIONS, Intent
+from harness.generate.intents import ACTIONS, Step
 from harness.generate.model import (
     DEFAULT,
     DERIVATIVE_BITS,
@@ -331,7 +331,7 @@ class Scope:
         return imports + self.lines
 
 
-def resolve(intents: Iterable[Intent], settings: Settings) -> list[str]:
+def resolve(intents: Iterable[Step], settings: Settings) -> list[str]:
     """The statements that a list of intents comes to."""
     scope = Scope(settings)
     for action, picks in intents:
@@ -341,7 +341,7 @@ def resolve(intents: Iterable[Intent], settings: Settings) -> list[str]:
     return scope.finish()
 
 
-def written_by(intents: Iterable[Intent], settings: Settings) -> list[str]:
+def written_by(intents: Iterable[Step], settings: Settings) -> list[str]:
     """The actions among a program's intents that wrote something (a block counts as soon as it is open)."""
     scope = Scope(settings)
     names = []
@@ -355,6 +355,6 @@ def written_by(intents: Iterable[Intent], settings: Settings) -> list[str]:
     return names
 
 
-def program(intents: Iterable[Intent], settings: Settings, id: str) -> Program:
+def program(intents: Iterable[Step], settings: Settings, id: str) -> Program:
     """The program that a list of intents comes to."""
     return Program.from_statements(resolve(intents, settings), id, is_exact=settings.exact)

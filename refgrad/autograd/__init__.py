@@ -318,7 +318,7 @@ class Variable:
         return data.detach().requires_grad_(requires_grad)
 
 
-def tensor_backward(
+def backward_of_tensor(
     self: Tensor,
     gradient: Any = None,
     retain_graph: bool | None = None,
@@ -329,4 +329,5 @@ def tensor_backward(
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-Tensor.backward = tensor_backward  # type: ignore[attr-defined]
+backward_of_tensor.__name__, backward_of_tensor.__qualname__ = "backward", "Tensor.backward"
+Tensor.backward = backward_of_tensor  # type: ignore[attr-defined]

@@ -80,7 +80,8 @@ def broadcast_pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         stacklevel=3,
     )
     shape = broadcast_shapes(input._array.shape, target._array.shape)
-    return input.expand(shape), target.expand(shape)
+    first, second = (t if t._array.shape == shape else t.expand(shape) for t in (input, target))
+    return first, second
 
 
 def weighted(errors: Tensor, weight: Tensor, reduction: str) -> Tensor:

@@ -20,8 +20,23 @@ TWO_BOOL_SUB = (
 
 
 def scaled(array, alpha):
-    """`array * alpha` in the array's own type."""
-    return array if alpha == 1 else np.multiply(array, np.asarray(alpha).astype(np.asarray(array).dtype))
+    """`array * alpha` in the array's own type.
+
+    Raises:
+        RuntimeError: the type cannot hold `alpha`.
+    """
+    if isinstance(alpha, bool) and array.dtype != bool:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if array.dtype.kind in "biu" and not isinstance(alpha, int):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if array.dtype.kind != "c" and isinstance(alpha, complex):
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    return np.multiply(array, np.asarray(alpha).astype(array.dtype))
+
+
+def is_one(alpha):
+    """Whether a factor changes nothing, whatever the type."""
+    return alpha.__class__ is int and alpha == 1
 
 
 def check_subtraction(self, other):
@@ -42,10 +57,12 @@ def check_subtraction(self, other):
     scalar="add.Scalar",
     inplace=True,
     self=lambda grad: grad,
-    other=lambda grad, alpha: grad if alpha == 1 else grad * alpha,
+    other=lambda grad, alpha: grad if alpha == 1 else grad * alpha.conjugate(),
 )
 def add(self, other, alpha):
-    return np.add(self, other) if alpha == 1 else np.add(self, scaled(other, alpha))
+    if self.dtype.kind == "c" or not is_one(alpha):
+        other = scaled(other, alpha)  # complex numbers even by one, which shows at infinity
+    return np.add(self, other)
 
 
 @op(
@@ -56,19 +73,21 @@ def add(self, other, alpha):
     check=check_subtraction,
     inplace=True,
     self=lambda grad: grad,
-    other=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha,
+    other=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha.conjugate(),
 )
 def sub(self, other, alpha):
     if self.dtype == bool:
         raise RuntimeError(TWO_BOOL_SUB)
-    return np.subtract(self, other) if alpha == 1 else np.subtract(self, scaled(other, alpha))
+    if self.dtype.kind == "c":
+        return np.add(self, scaled(other, -alpha))
+    return np.subtract(self, other if is_one(alpha) else scaled(other, alpha))
 
 
 @op(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     promote="arithmetic",
     check=check_subtraction,
-    self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha,
+    self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha.conjugate(),
     other=lambda grad: grad,
 )
 def rsub(self, other, alpha):
@@ -78,11 +97,12 @@ def rsub(self, other, alpha):
 @op(
     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     node="RsubBackward1",
-    self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha,
+    self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha.conjugate(),
 )
 def rsub_scalar(self, other, alpha):
-    if self.dtype == bool:
-        raise RuntimeError(BOOL_SUB.format("a bool tensor"))
+    if self.dtype == bool or isinstance(other, bool):
+        two = self.dtype == bool and isinstance(other, bool)
+        raise RuntimeError(TWO_BOOL_SUB if two else BOOL_SUB.format("a bool tensor"))
     this, number = together("arithmetic", self, other)
     return sub.kernel(number, this, alpha)
 
@@ -128,12 +148,12 @@ op(
 op(
     "mul.Scalar(Tensor self, Scalar other) -> Tensor",
     node="MulBackward1",
-    self=lambda grad, other: grad * other,
+    self=lambda grad, other: grad * other.conjugate(),
 )(with_number("arithmetic", mul.kernel))
 op(
     "div.Scalar(Tensor self, Scalar other) -> Tensor",
     node="DivBackward1",
-    self=lambda grad, other: grad / other,
+    self=lambda grad, other: grad / other.conjugate(),
 )(with_number("float", div.kernel))
 
 
@@ -295,6 +315,8 @@ def power(base, exponent):
         raise not_implemented("pow", base)
     if base.dtype.kind in "iu":
         return integer_power(base, exponent)
+    if base.dtype.kind == "c":
+        return np.exp(exponent * np.log(base))
     return np.power(base, exponent)
 
 
@@ -309,6 +331,8 @@ def integer_power(base, exponent):
 
 
 SHORT_POWERS = {
+    0: np.ones_like,
+    1: lambda base: base.copy(order="K"),
     0.5: np.sqrt,
     2: lambda base: base * base,
     3: lambda base: base * base * base,
@@ -320,11 +344,11 @@ SHORT_POWERS = {
 
 def power_of_number(self, exponent):
     """Each element to one exponent; small ones are computed as PyTorch does, which shows in their rounding."""
-    if self.dtype.kind in "iu" and isinstance(exponent, int) and exponent < 0:
+    if self.dtype.kind in "biu" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     base, power_array = together("arithmetic", self, exponent)
     short = SHORT_POWERS.get(exponent)
-    if short is not None and base.dtype.kind in "fc":
+    if short is not None and base.dtype.kind in "fc" and not (base.itemsize == 2 and abs(exponent) == 0.5):
         return in_single(short)(base)
     return power(base, power_array)
 
@@ -333,6 +357,7 @@ def pow_back(grad, self, exponent):
     """The gradient of the base where the exponent is a number."""
     if exponent == 0:
         return calls.zeros_like(self)
+    exponent = exponent if isinstance(exponent, complex) else float(exponent)
     return grad * (exponent * self.pow(exponent - 1)).conj()
 
 
@@ -395,3 +420,18 @@ def pow_tensor(self, exponent):
 )
 def pow_base(self, exponent):
     return power(*together("arithmetic", self, exponent))
+
+
+# Other names --------------------------------------------------------------------------------------------------------
+
+for name, target in {"subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div"}.items():
+    extra = ", *, Scalar alpha=1" if target == "sub" else ""
+    for kind in ("Tensor", "Scalar"):
+        for ending, mark in (("", ""), ("_", "(a!)")):
+            composite(f"{name}{ending}.{kind}(Tensor{mark} self, {kind} other{extra}) -> Tensor{mark}")(
+                lambda *arguments, target=f"{target}{ending}": getattr(calls, target)(*arguments)
+            )
+for kind in ("Tensor", "Scalar"):
+    composite(f"divide.{kind}_mode(Tensor self, {kind} other, *, str? rounding_mode) -> Tensor")(
+        lambda self, other, rounding_mode: div_mode.call(self, other, rounding_mode)
+    )

@@ -46,7 +46,7 @@ def conj_physical(self):
 
 @op(
     "conj_physical_(Tensor(a!) self) -> Tensor(a!)",
-    node="ConjPhysicalBackward0",
+    node="ConjPhysicalBackward1",
     self=lambda grad: grad.conj_physical(),
 )
 def conj_physical_(self):
@@ -177,6 +177,8 @@ def check_parts(first, second):
             "Expected both inputs to be Half, Float or Double tensors but got "
             f"{kind_name(first)} and {kind_name(second)}"
         )
+    if first.dtype == np.float16:
+        raise NotImplementedError("complex numbers of half precision (torch.complex32) do not exist here")
     if first.dtype != second.dtype:
         raise RuntimeError(
             f"Expected object of scalar type {kind_name(first)} but got scalar type {kind_name(second)} for second "
@@ -223,9 +225,8 @@ def angle_back(grad, self):
     """The gradient of the angle: none for real numbers, and none at zero."""
     if self._array.dtype.kind != "c":
         return calls.zeros_like(self)
-    size = calls.abs(self)
-    slope = self / size.pow(2) * 1j * grad
-    return calls.where(size == 0.0, grad.new_zeros(()).to(self.dtype), slope)
+    slope = grad * self / calls.abs(self).pow(2) * 1j
+    return calls.where(self == 0.0, self.new_zeros(()), slope)
 
 
 @op("angle(Tensor self) -> Tensor", promote="float", self=lambda grad, self: angle_back(grad, self))

@@ -50,8 +50,8 @@ def tensordot(self, other, dims_self, dims_other):
                 f"{other_size} in dim {j}"
             )
         pairs.append((p, q))
-    left, rows = arranged(self, [p for p, _ in pairs], last=True)
-    right, columns = arranged(other, [q for _, q in pairs], last=False)
+    left, rows = arranged(self, dims_self, last=True)
+    right, columns = arranged(other, dims_other, last=False)
     size = prod(self._array.shape[p] for p, _ in pairs)
     if not rows and not columns:
         if len(pairs) != 1:
@@ -68,10 +68,11 @@ def arranged(tensor: Any, contracted: list[int], last: bool) -> tuple[Any, list[
     Raises:
         RuntimeError: a dimension is named twice.
     """
-    for n, dim in enumerate(contracted):
-        if dim in contracted[:n]:
+    places = [wrap_dim(dim, tensor._array.ndim) for dim in contracted]
+    for n, dim in enumerate(places):
+        if dim in places[:n]:
             raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
-    kept = [i for i in range(tensor._array.ndim) if i not in contracted]
+    kept = [i for i in range(tensor._array.ndim) if i not in places]
     order = [*kept, *contracted] if last else [*contracted, *kept]
     return calls.permute(tensor, order), [tensor._array.shape[i] for i in kept]
 

@@ -192,6 +192,18 @@ def cpu(self, memory_format=None):
     return to_dtype(self, None, memory_format=memory_format)
 
 
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """There is no such device here.
+
+    Raises:
+        AssertionError: always.
+    """
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+Tensor.cuda = cuda  # type: ignore[attr-defined]
+
+
 @composite("type_as(Tensor(a) self, Tensor other) -> Tensor(a)")
 def type_as(self, other):
     return to_dtype(self, other.dtype)

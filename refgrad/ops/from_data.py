@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes, modes
+from refgrad import dtypes
+from refgrad.layout import Size
 from refgrad.modes import warn_once
-from refgrad.op import BY_NAME, composite
+from refgrad.op import calls, composite
 from refgrad.ops.copying import check_device, copy_of
 from refgrad.ops.creation import finished
-from refgrad.overloads import Binder
 from refgrad.tensor import Device, Tensor, alias
 
 COPY_CONSTRUCT = (
@@ -241,8 +241,10 @@ def shared(array: np.ndarray, warn: bool = False) -> np.ndarray:
     Raises:
         ValueError, TypeError: it is not such an array.
     """
-    if warn and not array.flags.writeable:
-        warn_once(NOT_WRITABLE)
+    if not array.flags.writeable:
+        if warn:
+            warn_once(NOT_WRITABLE)
+        array = array.copy()
     numpy_dtype(array.dtype.newbyteorder("="))
     if any(stride % array.itemsize for stride in array.strides):
         raise ValueError(
@@ -262,8 +264,12 @@ def shared(array: np.ndarray, warn: bool = False) -> np.ndarray:
     return array.view(dtypes.OF_NUMPY[array.dtype].numpy) if array.dtype is not numpy_dtype(array.dtype).numpy else array
 
 
-@composite("from_numpy(object ndarray) -> Tensor")
-def from_numpy(ndarray: Any) -> Tensor:
+def from_numpy(ndarray: Any, /) -> Tensor:
+    """A tensor over the memory of an array.
+
+    Raises:
+        TypeError, ValueError: a tensor cannot show it.
+    """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {full_type_name(ndarray)})")
     return finished(shared(ndarray, warn=True))
@@ -280,7 +286,7 @@ def array_of(data: Any, dtype: dtypes.DType | None, copy: bool) -> np.ndarray:
     if isinstance(data, Tensor):
         array = data._array
     elif isinstance(data, np.ndarray):
-        array = shared(data)
+        array = shared(data, warn=not copy)
     elif isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     else:
@@ -396,8 +402,8 @@ def legacy(kind: dtypes.DType, args: tuple, kwargs: dict) -> Tensor:
         return finished(np.empty(0, kind.numpy))
     first = args[0]
     if isinstance(first, Tensor) and len(args) == 1:
-        return first if first.grad_fn is None and not first.requires_grad else alias(first)
-    if isinstance(first, tuple) and type(first).__name__ == "Size" and len(args) == 1:
+        return calls.alias(first)
+    if isinstance(first, tuple) and (isinstance(first, Size) or "size" in kwargs):
         return finished(np.empty(tuple(first), kind.numpy))
     if isinstance(first, (int, np.integer)) and not isinstance(first, bool):
         return finished(np.empty(shape_of(args), kind.numpy))
@@ -431,6 +437,12 @@ def new_instance(cls: type, *args: Any, **kwargs: Any) -> Tensor:
     return made if cls is Tensor else alias(made, None, cls)
 
 
+def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """Memory of a shape, or a copy of data, in the tensor's own type."""
+    return legacy(self.dtype, args, dict(kwargs))
+
+
+Tensor.new = new  # type: ignore[attr-defined]
 Tensor.__new__ = staticmethod(new_instance)  # type: ignore[assignment]
 
 
@@ -453,6 +465,16 @@ class TensorType:
 
     def __repr__(self) -> str:
         return f"<class 'torch.{self.__name__}'>"
+
+
+def no_tensor(name: str, value: Any) -> str:
+    """The text that refuses a value where a tensor, or a tuple of tensors, is wanted."""
+    given = full_type_name(value)
+    reason = f"      didn't match because some of the arguments have invalid types: (!{given}!)\n"
+    return (
+        f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:\n"
+        f" * (Tensor input)\n{reason} * (tuple of Tensors tensors)\n{reason}"
+    )
 
 
 def options_text(dtype: dtypes.DType) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 
 from refgrad import dtypes, errors
 from refgrad.layout import broadcast_shapes, expands_to, overlaps_itself
-from refgrad.op import calls, op
-from refgrad.ops.copying import copy_of, number_in
+from refgrad.op import calls, composite, op
+from refgrad.ops.copying import copy_of, empty_strided, number_in
 
 BYTE_MASK = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
 EXPANDED = (
@@ -227,7 +227,7 @@ def index_put_impl_(self, indices, values, accumulate, unsafe):
 # Masks --------------------------------------------------------------------------------------------------------------
 
 
-def check_mask(mask, name):
+def check_mask(mask):
     """Refuse a mask of another type.
 
     Raises:
@@ -235,7 +235,7 @@ def check_mask(mask, name):
     """
     if mask.dtype != bool:
         raise RuntimeError(
-            f"{name} only supports boolean masks, but got mask with dtype "
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
             f"{dtypes.OF_NUMPY[mask.dtype].cpp_name}"
         )
 
@@ -273,8 +273,8 @@ def masked_fill_tensor(self, mask, value):
 
 def mask_filled(self, mask, value):
     """A copy in the common shape, with a number where the mask is true."""
-    check_mask(mask, "masked_fill")
-    self, mask = broadcast(self, mask)
+    mask, self = broadcast(mask, self)
+    check_mask(mask)
     result = copy_of(self)
     result[mask] = number_in(value, self.dtype)
     return result
@@ -288,7 +288,7 @@ def check_fill_value(value):
     """
     if value.ndim:
         raise RuntimeError(
-            f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
 
 
@@ -299,7 +299,7 @@ def check_fill_value(value):
     writes=True,
 )
 def masked_fill_(self, mask, value):
-    check_mask(mask, "masked_fill_")
+    check_mask(mask)
     if not expands_to(mask.shape, self.shape):
         shape = broadcast_shapes(self.shape, mask.shape)
         raise RuntimeError(
@@ -329,7 +329,7 @@ def masked_fill_tensor_(self, mask, value):
 def masked_select(self, mask):
     if mask.dtype != bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    self, mask = broadcast(self, mask)
+    mask, self = broadcast(mask, self)
     return self[mask]
 
 
@@ -347,7 +347,7 @@ def masked_select_back(grad, source, mask):
     source=lambda grad, mask, source_sym_sizes: calls.masked_scatter_backward(grad, mask, source_sym_sizes),
 )
 def masked_scatter(self, mask, source):
-    self, mask = broadcast(self, mask)
+    mask, self = broadcast(mask, self)
     result = np.array(self, order="C")
     scatter_masked(result, mask, source)
     return result
@@ -371,7 +371,7 @@ def scatter_masked(target, mask, source):
     """
     if target.dtype != source.dtype:
         raise RuntimeError(
-            f"masked_scatter: expected self and source to have same dtypes but got "
+            f"masked_scatter: expected self and source to have same dtypes but got"
             f"{dtypes.OF_NUMPY[target.dtype].scalar_type} and {dtypes.OF_NUMPY[source.dtype].scalar_type}"
         )
     if mask.dtype != bool:
@@ -405,5 +405,21 @@ def masked_scatter_backward(grad_output, mask, sizes):
 @op("nonzero(Tensor self) -> Tensor")
 def nonzero(self):
     if not self.ndim:
-        return np.zeros((int(self.item() != 0), 0), np.int64)
-    return np.ascontiguousarray(np.stack(np.nonzero(self), axis=-1)).astype(np.int64)
+        count = int(self.item() != 0)
+        return np.zeros((1, 0), np.int64) if count else empty_strided((0, 0), (1, 0), np.int64)
+    return np.stack(np.nonzero(self)).astype(np.int64).T
+
+
+composite("argwhere(Tensor self) -> Tensor")(lambda self: calls.nonzero(self))
+
+
+@composite("nonzero_numpy(Tensor self) -> Tensor[]")
+def nonzero_numpy(self):
+    if not self._array.ndim:
+        self = calls.unsqueeze(self, 0)
+    return calls.unbind(calls.nonzero(self), 1)
+
+
+@composite("nonzero.as_tuple(Tensor self, *, bool as_tuple=False) -> Tensor")
+def nonzero_as_tuple(self, as_tuple=False):
+    return nonzero_numpy(self) if as_tuple else calls.nonzero(self)

@@ -104,20 +104,20 @@ def stack(tensors, dim):
     return result
 
 
-@composite("atleast_1d(Tensor self) -> Tensor")
 def atleast_1d(self):
+    """The tensor with at least one dimension."""
     return self if self._array.ndim else self.reshape((1,))
 
 
-@composite("atleast_2d(Tensor self) -> Tensor")
 def atleast_2d(self):
+    """The tensor with at least two dimensions, new ones in front."""
     if not self._array.ndim:
         return self.reshape((1, 1))
     return calls.unsqueeze(self, 0) if self._array.ndim == 1 else self
 
 
-@composite("atleast_3d(Tensor self) -> Tensor")
 def atleast_3d(self):
+    """The tensor with at least three dimensions; that of a matrix comes last."""
     ndim = self._array.ndim
     if not ndim:
         return self.reshape((1, 1, 1))
@@ -237,21 +237,16 @@ def split_tensor(self, split_size, dim=0):
 
 
 def bound_split(*args):
-    """`split_with_sizes` with its arguments matched as those of any method."""
+    """`split_with_sizes` with its arguments matched as those of any function."""
     if not _split_front:
         from refgrad.namespaces import make_front
 
-        _split_front.append(make_front("split_with_sizes", method=True))
+        _split_front.append(make_front("split_with_sizes", method=False))
     return _split_front[0](*args)
 
 
 _split_front: list = []
 Tensor.split = split_tensor  # type: ignore[attr-defined]
-
-
-def split(tensor, split_size_or_sections, dim=0):
-    """Consecutive parts of a dimension: of one size, or of the sizes listed."""
-    return tensor.split(split_size_or_sections, dim)
 
 
 def ends_of(size, sections):

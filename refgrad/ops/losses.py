@@ -6,6 +6,8 @@ import numpy as np
 
 from refgrad import dtypes
 from refgrad.op import calls, composite, op
+from refgrad.ops.binary import div
+from refgrad.ops.matmul import is_plain
 
 NONE, MEAN, SUM = range(3)
 
@@ -31,8 +33,11 @@ def share(array: np.ndarray, reduction: int) -> float:
 
 
 def averaged(grad: Any, self: Any, reduction: int) -> Any:
-    """A gradient of the sum as one of the reduced loss."""
-    return calls.div__Scalar(grad, self._array.size) if reduction == MEAN else grad
+    """A gradient of the sum, nobody else's yet, as one of the reduced loss."""
+    if reduction != MEAN:
+        return grad
+    count = self._array.size
+    return div.call_inplace(grad, count) if is_plain() else calls.div__Scalar(grad, count)
 
 
 def applied(loss: Any, reduction: int) -> Any:
@@ -72,13 +77,18 @@ def mse_loss(self, target, reduction):
 @op(
     "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
     node="MseLossBackwardBackward0",
-    promote="arithmetic",
     grad_output=lambda grad, self, target, reduction: calls.mse_loss_backward(grad, self, target, reduction),
     self=lambda grad, grad_output, self, reduction: mse_curvature(grad * grad_output, self, reduction),
     target=lambda grad, grad_output, target, reduction: -mse_curvature(grad * grad_output, target, reduction),
 )
 def mse_loss_backward(grad_output, self, target, reduction):
-    return (self - target) * self.dtype.type(2 * share(self, reduction)) * grad_output
+    slope = difference_of(self, target) * self.dtype.type(2 * share(self, reduction))
+    return (slope * grad_output).astype(self.dtype, copy=False)
+
+
+def difference_of(self: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """`self - target`, where integers become the floating type of the other."""
+    return self - (target if target.dtype.kind == "f" else target.astype(self.dtype))
 
 
 def mse_curvature(grad, self, reduction):
@@ -115,7 +125,6 @@ def smooth_l1_loss(self, target, reduction, beta):
 @op(
     "smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
     node="SmoothL1LossBackwardBackward0",
-    promote="arithmetic",
     grad_output=lambda grad, self, target, reduction, beta: calls.smooth_l1_loss_backward(
         grad, self, target, reduction, beta
     ),
@@ -127,9 +136,9 @@ def smooth_l1_loss(self, target, reduction, beta):
     ),
 )
 def smooth_l1_loss_backward(grad_output, self, target, reduction, beta):
-    x = self - target
-    slope = np.where(x <= -beta, -1, np.where(x >= beta, 1, x / beta)).astype(self.dtype)
-    return slope * self.dtype.type(share(self, reduction)) * grad_output
+    x = difference_of(self, target)
+    slope = np.where(x <= -beta, -1, np.where(x >= beta, 1, x / beta)).astype(x.dtype)
+    return (slope * self.dtype.type(share(self, reduction)) * grad_output).astype(self.dtype, copy=False)
 
 
 def smooth_l1_curvature(grad, self, target, reduction, beta):
@@ -173,6 +182,9 @@ def huber_loss(self, target, reduction, delta):
     ),
 )
 def huber_loss_backward(grad_output, self, target, reduction, delta):
+    if target.dtype is not self.dtype:
+        found, wanted = dtypes.OF_NUMPY[target.dtype].scalar_type, dtypes.OF_NUMPY[self.dtype].scalar_type
+        raise RuntimeError(f"Found dtype {found} but expected {wanted}")
     kind = self.dtype.type
     slope = np.clip(self - target, kind(-delta), kind(delta))
     return (slope * kind(share(self, reduction)) * grad_output).astype(self.dtype, copy=False)
@@ -222,9 +234,9 @@ def binary_cross_entropy(self, target, weight, reduction):
 
 def bce_target_gradient(grad, self, target, weight, reduction):
     """The gradient of the binary cross entropy for its target."""
-    result = -calls.logit(self) * grad
+    result = calls.mul_(calls.neg_(calls.logit(self)), grad)
     if weight is not None:
-        result = result * weight
+        result = calls.mul_(result, weight)
     return averaged(result, target, reduction)
 
 
@@ -264,9 +276,10 @@ def bce_slope_gradient(grad, self, target, weight, reduction):
 def bce_curvature(grad, grad_output, self, target, weight, reduction):
     """The gradient of `binary_cross_entropy_backward` for the input."""
     square = (self + 1e-12) * (1 - self + 1e-12)
-    result = (self * self - 2 * self * target + target) / (square * square) * (grad * grad_output)
+    result = (self * self - 2 * self * target + target) / (square * square)
+    result = calls.mul_(result, grad * grad_output)
     if weight is not None:
-        result = result * weight
+        result = calls.mul_(result, weight)
     return averaged(result, self, reduction)
 
 
@@ -312,25 +325,29 @@ def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction
 
 def logits_gradient(grad, self, target, weight, pos_weight, reduction):
     """The gradient of the binary cross entropy for its logits."""
+    # In place, unless the steps are recorded: the version of the gradient shows it.
+    sub, mul = (calls.sub_, calls.mul_) if is_plain() else (calls.sub, calls.mul)
     if pos_weight is None:
-        slope = self.sigmoid() - target
+        slope = sub(calls.sigmoid(self), target)
     else:
         positive = pos_weight * target
-        slope = (calls.add__Scalar(positive, 1) - target) * self.sigmoid() - positive
-    result = slope * grad
+        slope = sub(calls.add__Scalar(positive, 1), target)
+        slope = sub(mul(slope, calls.sigmoid(self)), positive)
+    result = mul(slope, grad)
     if weight is not None:
-        result = result * weight
+        result = mul(result, weight)
     return averaged(result, self, reduction)
 
 
 def logits_target_gradient(grad, self, target, weight, pos_weight, reduction):
     """The gradient of the binary cross entropy with logits for its target."""
     if pos_weight is None:
-        result = -self * grad
+        result = calls.neg(self) * grad
     else:
-        result = (calls.log_sigmoid(-self) - calls.log_sigmoid(self) * pos_weight) * grad
+        weighted = calls.mul_(calls.log_sigmoid(self), pos_weight)
+        result = calls.mul_(calls.sub_(calls.log_sigmoid(-self), weighted), grad)
     if weight is not None:
-        result = result * weight
+        result = calls.mul_(result, weight)
     return averaged(result, target, reduction)
 
 
@@ -382,9 +399,11 @@ def nll_output(self, target, weight, reduction, ignore_index):
     chosen = np.take_along_axis(self, np.expand_dims(index.reshape(index.shape if axis else ()), axis), axis)
     weights = np.asarray(counts if weight is None else weight[index] * counts).astype(self.dtype)
     losses = np.where(counts, -chosen.reshape(index.shape) * weights, self.dtype.type(0)).astype(self.dtype)
-    if reduction == NONE:
-        return losses if axis else losses.reshape(()), np.zeros((), self.dtype)
+    if reduction == NONE and axis:
+        return losses, np.zeros((), self.dtype)
     total = np.asarray(weights.sum(), self.dtype)
+    if reduction == NONE:
+        return losses.reshape(()), total
     loss = losses.sum()
     return np.asarray(loss / total if reduction == MEAN else loss, self.dtype), total
 
@@ -436,6 +455,8 @@ def nll_loss_forward(self, target, weight, reduction, ignore_index):
     self=lambda grad: grad.new_zeros(grad.shape),
 )
 def nll_loss_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight):
+    if target.ndim and self.shape[0] != target.shape[0]:
+        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
     return nll_gradient(grad_output, self, target, weight, reduction, ignore_index, total_weight)
 
 
@@ -605,8 +626,11 @@ def smoothed(loss, log_probability, target, weight, reduction, ignore_index, lab
 
 @composite("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")
 def kl_div(self, target, reduction=MEAN, log_target=False):
+    # The second operand comes first, as PyTorch's compiler has it: the order shows in the graph.
     if log_target:
-        terms = calls.exp(target) * (target - self)
+        difference = target - self
+        terms = calls.exp(target) * difference
     else:
-        terms = calls.xlogy(target, target) - target * self
+        products = target * self
+        terms = calls.xlogy(target, target) - products
     return applied(terms, reduction)

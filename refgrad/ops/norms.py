@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and distances."""
+"""Norms of vectors and matrices."""
 
 import math
 
@@ -123,17 +123,6 @@ def zeros_of(tensor):
     return wrap(np.equal(tensor._array, 0))
 
 
-@op(
-    "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
-    self=lambda grad, self, other, p, result: norm_back(grad, self - other, p, result, (), False),
-    other=lambda grad, self, other, p, result: -norm_back(grad, self - other, p, result, (), False),
-)
-def dist(self, other, p):
-    difference = np.subtract(self, other)
-    check_vector_norm(difference, p, (), None)
-    return vector_norm.kernel(difference, p, None, False, None)
-
-
 # Norms of matrices, as PyTorch composes them ------------------------------------------------------------------------
 
 
@@ -224,3 +213,56 @@ def norm(self, ord=None, dim=None, keepdim=False, dtype=None):
 )
 def norm_by_name(self, ord, dim=None, keepdim=False, dtype=None):
     return matrix_norm_by_name(self, ord, (0, 1) if dim is None else dim, keepdim, dtype)
+
+
+# Rows of bounded norm -----------------------------------------------------------------------------------------------
+
+TINY = 1e-7  # what PyTorch adds to a norm before it divides by it
+
+
+@op(
+    "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+    inplace=True,
+    self=lambda grad, self, p, dim, maxnorm: renorm_back(grad, self, p, dim, maxnorm),
+)
+def renorm(self, p, dim, maxnorm):
+    if isinstance(p, complex):
+        raise RuntimeError("renorm: p must be real-valued")
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {order_text(maxnorm)}")
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    axes = other_dims(self, dim)
+    check_vector_norm(self, p, axes, None)
+    norms = norm_of_sizes(np.abs(self).astype(np.float64), p, axes, True)
+    factors = np.where(norms > maxnorm, maxnorm / (norms + TINY), 1)
+    return row_major(np.multiply(self, factors).astype(self.dtype, copy=False))
+
+
+def other_dims(array, dim):
+    """All dimensions but this one."""
+    axis = wrap_dim(dim, array.ndim)
+    return tuple(i for i in range(array.ndim) if i != axis)
+
+
+def renorm_back(grad, self, p, dim, maxnorm):
+    """The gradient where the norm is bounded, and elsewhere the gradient itself."""
+    dims = other_dims(self._array, dim)
+    wide = dtypes.promote(self.dtype, dtypes.float64) if self.dtype is not dtypes.float64 else None
+    norm = calls.linalg_vector_norm(self, p, dims, True, wide)
+    inner = calls.sum__dim_IntList(self.conj() * grad, dims, True, wide)
+    slope = norm_back(inner, self, p, norm, dims, True)
+    inverse = calls.reciprocal(norm + TINY)
+    bounded = maxnorm * inverse * (grad - inverse * slope)
+    return calls.where(wrap(np.greater(norm._array, maxnorm)), calls._to_copy(bounded, grad.dtype), grad)
+
+
+@composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")
+def vecdot(x, y, dim=-1):
+    for name, tensor in (("x", x), ("y", y)):
+        if tensor.dtype.category < dtypes.FLOATING:
+            kind = tensor.dtype.scalar_type
+            raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {kind}")
+    return calls.sum__dim_IntList(x.conj() * y, (dim,))

@@ -13,7 +13,7 @@ from refgrad import dtypes, errors
 from refgrad.binding import TYPES
 from refgrad.generator import Generator as Stream
 from refgrad.layout import Layout, broadcast_shapes
-from refgrad.op import composite, op
+from refgrad.op import calls, composite, op
 from refgrad.ops.copying import empty_strided, kept_strides
 from refgrad.types import contiguous_format
 from refgrad.ops.creation import OPTIONS, checked_size, finished, kind_of
@@ -90,7 +90,12 @@ def put(array, numbers):
 
 def zeros_for(grad):
     """The gradient of what was overwritten."""
-    return grad.new_zeros(grad.shape)
+    return calls.zeros_like(grad)
+
+
+def filled_zeros(grad, sizes):
+    """The gradient of a parameter: zeros that PyTorch's C++ makes and then fills, which counts as one write."""
+    return grad.new_zeros(sizes).zero_()
 
 
 def write_random(text, node, kernel, **formulas):
@@ -196,7 +201,7 @@ bernoulli_tensor_ = write_random(
     "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
     "BernoulliBackward1",
     bernoulli_tensor_kernel,
-    p=lambda grad, p: grad.new_zeros(p.shape),
+    p=lambda grad, p_info: filled_zeros(grad, p_info),
 )
 
 
@@ -343,9 +348,8 @@ cauchy_ = write_random(
 
 # New tensors by shape -----------------------------------------------------------------------------------------------
 
-RANDOM_OPTIONS = OPTIONS.replace("*, ", "*, Generator? generator=None, ")
+RANDOM_OPTIONS = f"*, Generator? generator=None, {OPTIONS}"
 LIKE_OPTIONS = f"{RANDOM_OPTIONS}, MemoryFormat? memory_format=None"
-INTEGER_OPTIONS = RANDOM_OPTIONS.replace("dtype=None", "dtype=4")
 
 
 @composite(f"rand(SymInt[] size, {RANDOM_OPTIONS}) -> Tensor")
@@ -459,7 +463,7 @@ def randint_like_low(
     self=zeros_for,
 )
 def bernoulli(self, generator):
-    result = empty_strided(self.shape, kept_strides(self), self.dtype)
+    result = np.empty(self.shape, self.dtype)
     bernoulli_tensor_kernel(result, self, generator)
     return result
 
@@ -492,7 +496,7 @@ def check_deviations(std):
 
 @op(
     "normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
-    mean=lambda grad, mean_sym_sizes: grad.new_zeros(mean_sym_sizes),
+    mean=lambda grad, mean_sym_sizes: filled_zeros(grad, mean_sym_sizes),
     node="NormalBackward1",
 )
 def normal_means(mean, std, generator):
@@ -501,7 +505,7 @@ def normal_means(mean, std, generator):
 
 @op(
     "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    std=lambda grad, std_sym_sizes: grad.new_zeros(std_sym_sizes),
+    std=lambda grad, std_sym_sizes: filled_zeros(grad, std_sym_sizes),
     node="NormalBackward2",
 )
 def normal_deviations(mean, std, generator):
@@ -511,8 +515,8 @@ def normal_deviations(mean, std, generator):
 
 @op(
     "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    mean=lambda grad, mean_sym_sizes: grad.new_zeros(mean_sym_sizes),
-    std=lambda grad, std_sym_sizes: grad.new_zeros(std_sym_sizes),
+    mean=lambda grad, mean_sym_sizes: filled_zeros(grad, mean_sym_sizes),
+    std=lambda grad, std_sym_sizes: filled_zeros(grad, std_sym_sizes),
     node="NormalBackward3",
 )
 def normal_both(mean, std, generator):
@@ -568,7 +572,10 @@ def check_weights(weights, replacement):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
-@op("poisson(Tensor self, Generator? generator=None) -> Tensor", self=zeros_for)
+@op(
+    "poisson(Tensor self, Generator? generator=None) -> Tensor",
+    self=lambda grad, self_info: filled_zeros(grad, self_info),
+)
 def poisson(self, generator):
     if self.dtype.kind != "f":
         raise refuse("poisson_cpu", self.dtype)

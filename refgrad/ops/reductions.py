@@ -106,6 +106,8 @@ def sum_to_size(self, size):
         return self
     if not expands_to(size, shape):
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
+    if not size:
+        return calls.sum(self)
     lead = len(shape) - len(size)
     dims = [i for i, n in enumerate(shape) if i < lead or size[i - lead] == 1 != n]
     summed = calls.sum__dim_IntList(self, tuple(dims), True) if dims else self

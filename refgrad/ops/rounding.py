@@ -44,7 +44,7 @@ def rounded_to(array, decimals):
     self=lambda grad: calls.zeros_like(grad),
 )
 def round_decimals(self, decimals):
-    if decimals == 0 or self.dtype.kind in "iu":
+    if decimals == 0:
         return round_.kernel(self)
     if self.dtype.kind != "f":
         raise not_implemented("round_cpu", self)
@@ -62,6 +62,7 @@ def frac(self):
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     promote="same",
     inplace=True,
+    real_gradient=True,
     self=lambda grad, self: grad * calls.isfinite(self),
 )
 def nan_to_num(self, nan, posinf, neginf):

@@ -3,15 +3,14 @@
 *Index*: integers along a dimension. `gather` and `scatter` index each element of their own; `index_*` index whole slices.
 """
 
-import warnings
-
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.layout import wrap_dim
-from refgrad.op import OPS, calls, composite, op
+from refgrad.layout import broadcast_shapes, wrap_dim
+from refgrad.op import calls, composite, op
 from refgrad.ops.copying import copy_of, number_in
 from refgrad.ops.indexing import warn_expanded
+from refgrad.tensor import wrap
 
 
 def kind_name(array):
@@ -266,7 +265,7 @@ def zero_dim_value(value, name):
 INDEX_FILL = dict(self=lambda grad, dim, index: grad.index_fill(dim, index, 0))
 INDEX_FILL_TENSOR = dict(
     **INDEX_FILL,
-    value=lambda grad, dim, index: grad.index_select(dim, calls._unique(index)).sum(),
+    value=lambda grad, dim, index: grad.index_select(dim, wrap(np.unique(index._array))).sum(),
     node="IndexFillBackward1",
 )
 
@@ -302,11 +301,6 @@ def index_fill_(self, dim, index, value):
 )
 def index_fill_tensor_(self, dim, index, value):
     index_fill_.kernel(self, dim, index, zero_dim_value(value, "index_fill_"))
-
-
-@op("_unique(Tensor self) -> Tensor")
-def unique_(self):
-    return np.unique(self)
 
 
 # Single elements ----------------------------------------------------------------------------------------------------
@@ -489,8 +483,8 @@ def take(self, index):
 
 
 PUT = dict(
-    self=lambda grad, index, source, accumulate: (
-        grad if accumulate else calls.put(grad, index, calls.zeros_like(source), False)
+    self=lambda grad, index, source_info, accumulate: (
+        grad if accumulate else calls.put(grad, index, grad.new_zeros(source_info), False)
     ),
     source=lambda grad, index, source: grad.take(index).reshape_as(source),
 )
@@ -549,14 +543,12 @@ def take_along_dim(self, indices, dim=None):
             f"{name}: input and indices should have the same number of dimensions, but got {ndim} dimensions for input, "
             f"and {other} dimensions for indices"
         )
-    from refgrad.layout import broadcast_shapes
-
     dim = wrap_dim(dim, ndim)
     common = broadcast_shapes(without(self._array.shape, dim), without(indices._array.shape, dim))
     source = (*common[:dim], self._array.shape[dim], *common[dim:])
     places = (*common[:dim], indices._array.shape[dim], *common[dim:])
-    source, places = (
-        tensor if tensor._array.shape == shape else calls.expand(tensor, shape)
-        for tensor, shape in ((self, source), (indices, places))
-    )
-    return calls.gather(source, dim, places)
+    size = self._array.shape[dim]
+    if not size and indices._array.size:
+        raise RuntimeError("ZeroDivisionError")
+    wrapped = wrap(indices._array % size) if size else indices
+    return calls.gather(calls.expand(self, source), dim, calls.expand(wrapped, places))

@@ -43,11 +43,23 @@ def where_nonzero(condition):
 BOUNDS = "torch.clamp: At least one of 'min' or 'max' must not be None"
 
 
+def at_least(array, low):
+    """Elements moved up to a bound of the same type; equal ones stay, which shows in the sign of zero."""
+    result = np.where(array < low, low, array)
+    return np.where(np.isnan(low), low, result) if low.dtype.kind == "f" else result
+
+
+def at_most(array, high):
+    """Elements moved down to a bound of the same type; equal ones stay, which shows in the sign of zero."""
+    result = np.where(array > high, high, array)
+    return np.where(np.isnan(high), high, result) if high.dtype.kind == "f" else result
+
+
 def clamped(array, low, high):
     """Elements kept between bounds of the same type; the upper bound wins, NaN anywhere gives NaN."""
     if low is not None:
-        array = np.maximum(array, low)
-    return np.minimum(array, high) if high is not None else array
+        array = at_least(array, low)
+    return array if high is None else at_most(array, high)
 
 
 def clamp_bounds(array, low, high):
@@ -62,9 +74,10 @@ def clamp_bounds(array, low, high):
     given = [bound for bound in (low, high) if bound is not None]
     if array.dtype.kind == "c" or any(np.iscomplexobj(bound) for bound in given):
         raise NotImplementedError("clamp is not supported for complex types")
+    tensors = isinstance(given[0], np.ndarray)
     array, *given = together("arithmetic", array, *given)
-    if array.dtype == bool:
-        raise not_implemented("clamp_scalar_cpu", array)
+    if array.dtype == bool and not (tensors and len(given) == 1):
+        raise not_implemented("clamp_cpu" if tensors else "clamp_scalar_cpu", array)
     return array, (given.pop(0) if low is not None else None), (given.pop(0) if high is not None else None)
 
 
@@ -117,9 +130,12 @@ def one_sided(name, bound, function, inside, outside):
     title = "".join(word.title() for word in name.split("_"))
 
     def kernel(self, limit):
-        if np.iscomplexobj(self) or np.iscomplexobj(limit):
+        first, second = together("arithmetic", self, limit)
+        if first.dtype.kind == "c":
+            if isinstance(limit, np.ndarray):
+                raise not_implemented({"min": "maximum_cpu", "max": "minimum_cpu"}[bound], first)
             raise NotImplementedError("clamp is not supported for complex types")
-        return function(*together("arithmetic", self, limit))
+        return function(first, second)
 
     zero = "grad.new_zeros(())"
     space = {"calls": calls}
@@ -140,8 +156,8 @@ def one_sided(name, bound, function, inside, outside):
     )(kernel)
 
 
-one_sided("clamp_min", "min", np.maximum, ">=", "<")
-one_sided("clamp_max", "max", np.minimum, "<=", ">")
+one_sided("clamp_min", "min", at_least, ">=", "<")
+one_sided("clamp_max", "max", at_most, "<=", ">")
 
 for ending, mark in (("", ""), ("_", "(a!)")):
     for kind, overload in (("Scalar", ""), ("Tensor", ".Tensor")):
@@ -166,30 +182,50 @@ def refused_complex(name, function):
     return kernel
 
 
+def higher(first, second):
+    """The greater of two; the first of equal ones, NaN where one is."""
+    return np.where(np.isnan(second), second, np.where(first < second, second, first))
+
+
+def lower(first, second):
+    """The lesser of two; the first of equal ones, NaN where one is."""
+    return np.where(np.isnan(second), second, np.where(first > second, second, first))
+
+
+def higher_number(first, second):
+    """The greater of two; the first of equal ones, the other where one is NaN."""
+    return np.where((first >= second) | np.isnan(second), first, second)
+
+
+def lower_number(first, second):
+    """The lesser of two; the first of equal ones, the other where one is NaN."""
+    return np.where((first <= second) | np.isnan(second), first, second)
+
+
 maximum = op(
     "maximum(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
     self=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self < other, 0),
     other=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self > other, 0),
-)(refused_complex("maximum", np.maximum))
+)(refused_complex("maximum", higher))
 minimum = op(
     "minimum(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
     self=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self > other, 0),
     other=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self < other, 0),
-)(refused_complex("minimum", np.minimum))
+)(refused_complex("minimum", lower))
 fmax = op(
     "fmax(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
     self=lambda grad, self, other: grad.masked_fill((self >= other).logical_or_(other.isnan()).logical_not_(), 0),
     other=lambda grad, self, other: grad.masked_fill((self >= other).logical_or_(other.isnan()), 0),
-)(refused_complex("fmax", np.fmax))
+)(refused_complex("fmax", higher_number))
 fmin = op(
     "fmin(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
     self=lambda grad, self, other: grad.masked_fill((self <= other).logical_or_(other.isnan()).logical_not_(), 0),
     other=lambda grad, self, other: grad.masked_fill((self <= other).logical_or_(other.isnan()), 0),
-)(refused_complex("fmin", np.fmin))
+)(refused_complex("fmin", lower_number))
 
 
 @composite("max.other(Tensor self, Tensor other) -> Tensor")

@@ -135,6 +135,8 @@ def log_softmax(self, dim, dtype=None):
 )
 def logsumexp(self, dim, keepdim):
     axes = axes_of(dim, self.ndim)
+    if not dim and self.ndim and not keepdim:
+        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * self.ndim}")
     array = self if self.dtype.kind in "fc" else self.astype(dtypes.default().numpy)
     if not array.size:
         return row_major(np.log(np.add.reduce(np.exp(array), axis=axes, keepdims=keepdim)))

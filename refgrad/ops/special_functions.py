@@ -40,7 +40,7 @@ unary(
 )
 unary(
     "erfinv",
-    scipy_kernel("erfinv", "erfinv_vml_cpu"),
+    lambda self: np.where(self == 0, self, scipy_kernel("erfinv", "erfinv_vml_cpu")(self)),
     lambda grad, self: 0.5 * sqrt(pi) * calls.exp(calls.erfinv(self).pow(2)) * grad,
 )
 unary(
@@ -87,7 +87,7 @@ def polygamma_of(n, array):
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if array.dtype.kind != "f":
-        raise not_implemented("polygamma", array)
+        raise not_implemented("trigamma" if n == 1 else "digamma" if n == 0 else "polygamma", array)
     if n == 0:
         return digamma_of(array)
     from scipy import special
@@ -129,6 +129,8 @@ def mvlgamma_back(grad, self, p):
 def mvlgamma(self, p):
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    if self.dtype.kind != "f":
+        raise not_implemented("arange_cpu", self)
     from scipy import special
 
     steps = np.arange(-p / 2.0 + 0.5, 0.5, 0.5)
@@ -156,45 +158,45 @@ op(
     inplace=True,
     self=no_derivative("igamma: input"),
     other=lambda grad, self, other: grad * gamma_density(self, other),
-)(scipy_kernel("gammainc", "igamma"))
+)(scipy_kernel("gammainc", "igamma_cpu"))
 op(
     "igammac(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
     inplace=True,
     self=no_derivative("igammac: input"),
     other=lambda grad, self, other: -grad * gamma_density(self, other),
-)(scipy_kernel("gammaincc", "igammac"))
+)(scipy_kernel("gammaincc", "igammac_cpu"))
 
 
-def with_numbers(name, kernel, self_formula, other_formula, title, scalar_names, **options):
-    """Declare a function of two variables and its overloads for a number as either."""
-    entry = op(
-        f"{name}{'.Tensor' if scalar_names[0][0].isupper() else ''}(Tensor self, Tensor other) -> Tensor",
+def with_number_first(names, kernel, self_formula, other_formula, title, **options):
+    """Declare a function of two variables, and its overload for a number as the first."""
+    op(
+        f"{names[0]}(Tensor self, Tensor other) -> Tensor",
         promote="float",
+        node=f"{title}Backward0",
         self=self_formula,
         other=other_formula,
         **options,
     )(kernel)
     op(
-        f"{name}.{scalar_names[0]}(Scalar self, Tensor other) -> Tensor",
+        f"{names[1]}(Scalar self, Tensor other) -> Tensor",
         node=f"{title}Backward1",
         other=other_formula,
     )(with_number("float", kernel))
-    return entry
 
 
 def zeta_of(first, second):
     """The Hurwitz zeta function."""
-    return scipy_kernel("zeta", "zeta", half=False)(first, second)
+    result = scipy_kernel("zeta", "zeta_cpu", half=False)(first, second)
+    return np.where((second == np.inf) & (first > 1), result.dtype.type(np.nan), result)
 
 
-with_numbers(
-    "special_zeta",
+with_number_first(
+    ("special_zeta", "special_zeta.self_scalar"),
     zeta_of,
     no_derivative("zeta"),
     lambda grad, self, other: grad * -self * calls.special_zeta(self + 1.0, other),
     "SpecialZeta",
-    ("self_scalar",),
 )
 op(
     "special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor",
@@ -226,15 +228,14 @@ def real_only(refusal, function):
     return kernel
 
 
-with_numbers(
-    "xlogy",
+with_number_first(
+    ("xlogy.Tensor", "xlogy.Scalar_Self"),
     real_only("xlogy_cpu", xlogy_of),
     lambda grad, self, other: calls.masked_fill(
         calls.xlogy(grad, other), calls.bitwise_and(self == 0.0, other <= 0.0), 0.0
     ),
     lambda grad, self, other: grad * self / other,
     "Xlogy",
-    ("Scalar_Self",),
     inplace=True,
 )
 op(
@@ -243,16 +244,14 @@ op(
     inplace=True,
     self=lambda grad, self, other: masked_at_zero(calls.xlogy__Scalar_Other(grad, other), self, other > 0.0),
 )(with_number("float", real_only("xlogy_cpu", xlogy_of)))
-with_numbers(
-    "special_xlog1py",
+with_number_first(
+    ("special_xlog1py", "special_xlog1py.self_scalar"),
     real_only("xlog1py_cpu", xlog1py_of),
     lambda grad, self, other: calls.masked_fill(
         calls.special_xlog1py(grad, other), calls.bitwise_and(self == 0.0, other <= -1.0), 0.0
     ),
     lambda grad, self, other: grad * self / (other + 1),
     "SpecialXlog1Py",
-    ("self_scalar",),
-    node="SpecialXlog1PyBackward0",
 )
 op(
     "special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
@@ -397,53 +396,3 @@ def unit_change(name, factor):
 
 unit_change("deg2rad", pi / 180)
 unit_change("rad2deg", 180 / pi)
-
-# Names in `torch.special` -------------------------------------------------------------------------------------------
-
-SAME = {
-    "digamma": "digamma", "psi": "digamma", "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "exp2": "exp2",
-    "expit": "sigmoid", "expm1": "expm1", "gammaln": "lgamma", "i0": "i0", "log1p": "log1p", "sinc": "sinc",
-}  # fmt: skip
-for name, target in SAME.items():
-    composite(f"special_{name}(Tensor self) -> Tensor")(
-        lambda self, target=target: getattr(calls, target)(self)
-    )
-for first, second, overload in (
-    ("Tensor", "Tensor", ""),
-    ("Scalar", "Tensor", ".self_scalar"),
-    ("Tensor", "Scalar", ".other_scalar"),
-):
-    target = {"": "xlogy", ".self_scalar": "xlogy__Scalar_Self", ".other_scalar": "xlogy__Scalar_Other"}[overload]
-    composite(f"special_xlogy{overload}({first} self, {second} other) -> Tensor")(
-        lambda self, other, target=target: getattr(calls, target)(self, other)
-    )
-
-
-@composite("special_logit(Tensor self, float? eps=None) -> Tensor")
-def special_logit(self, eps=None):
-    return calls.logit(self, eps)
-
-
-@composite("special_polygamma(int n, Tensor self) -> Tensor")
-def special_polygamma(n, self):
-    return calls.polygamma(n, self)
-
-
-@composite("special_multigammaln(Tensor self, int p) -> Tensor")
-def special_multigammaln(self, p):
-    return calls.mvlgamma(self, p)
-
-
-@composite("special_gammainc(Tensor self, Tensor other) -> Tensor")
-def special_gammainc(self, other):
-    return calls.igamma(self, other)
-
-
-@composite("special_gammaincc(Tensor self, Tensor other) -> Tensor")
-def special_gammaincc(self, other):
-    return calls.igammac(self, other)
-
-
-@composite("special_round(Tensor self, *, int decimals=0) -> Tensor")
-def special_round(self, decimals=0):
-    return calls.round__decimals(self, decimals)

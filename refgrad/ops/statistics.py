@@ -223,8 +223,8 @@ def corrcoef(self):
     found = calls.cov(self)
     if not found._array.ndim:
         return found / found
-    scale = found.diag().sqrt()
-    found = found / scale.unsqueeze(1) / scale.unsqueeze(0)
+    scale = calls.diagonal(found, 0, 0, 1).sqrt()
+    found = found / calls.view(scale, (-1, 1)) / calls.view(scale, (1, -1))
     if found.is_complex():
         return calls.complex(found.real.clip(-1, 1), found.imag.clip(-1, 1))
     return found.clip(-1, 1)
@@ -418,19 +418,17 @@ def right_side(right, side):
 )
 def searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     right = right_side(right, side)
-    if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != self.shape[:-1]:
+    if self.ndim and sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != self.shape[:-1]:
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
             f"tensor and input value tensor must match, but we got boundaries tensor {list(sorted_sequence.shape)} and "
             f"input value tensor {list(self.shape)}"
         )
-    if sorted_sequence.dtype != self.dtype:
-        names = [dtypes.OF_NUMPY[array.dtype].scalar_type for array in (sorted_sequence, self)]
-        if self.ndim:
-            raise RuntimeError(
-                "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got "
-                f"boundary tensor dtype {names[0]} and input value tensor dtype {names[1]}"
-            )
+    if not self.ndim and sorted_sequence.ndim != 1:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+            f"boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
+        )
     if sorter is not None:
         sorted_sequence = np.take_along_axis(sorted_sequence, sorter, -1)
     return places_in(sorted_sequence, self, right, out_int32)

@@ -29,11 +29,22 @@ def positive(self):
     return self
 
 
-@op("abs(Tensor self) -> Tensor", inplace=True, promote="same", self=lambda grad, self: grad * self.sgn())
+@op("abs(Tensor self) -> Tensor", promote="same", self=lambda grad, self: grad * self.sgn())
 def abs_(self):
     if self.dtype == bool:
         raise not_implemented("abs_cpu", self)
     return np.abs(self)
+
+
+@op(
+    "abs_(Tensor(a!) self) -> Tensor(a!)",
+    node="AbsBackward0",
+    self=lambda grad, self: grad * self.sgn(),
+)
+def abs_in_place(self):
+    if self.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return abs_.kernel(self)
 
 
 def signs(array):
@@ -58,8 +69,8 @@ def sgn_back(grad, self, result):
     if self._array.dtype.kind != "c":
         return calls.zeros_like(grad)
     size = calls.abs(self)
-    change = grad / size - calls.real(grad / result) * result / size
-    return calls.where(size == 0.0, grad.new_zeros(()), change)
+    turned = grad - result * result * grad.conj()
+    return calls.masked_fill(turned / (size * 2), size == 0.0, 0.0)
 
 
 @op("sgn(Tensor self) -> Tensor", inplace=True, promote="same",
@@ -129,8 +140,29 @@ acos = unary("acos", np.arccos, lambda grad, self: grad * -((-self * self + 1).r
 atan = unary("atan", np.arctan, lambda grad, self: grad / (self * self + 1).conj())
 sinh = unary("sinh", np.sinh, lambda grad, self: grad * self.cosh().conj())
 cosh = unary("cosh", np.cosh, lambda grad, self: grad * self.sinh().conj())
-asinh = unary("asinh", np.arcsinh, lambda grad, self: grad * (self.pow(2) + 1).rsqrt().conj())
-atanh = unary("atanh", np.arctanh, lambda grad, self: grad * 1 / (1 - self.pow(2)).conj())
+
+
+def no_inplace(name):
+    """The options of an op whose twin can be recorded but has no derivative."""
+
+    def formula(grad):
+        raise NotImplementedError(f"the derivative for 'inplace version of {name}' is not implemented.")
+
+    return {"inplace_node": f"{name.title()}Backward1", "inplace_formulas": {"self": formula}}
+
+
+asinh = unary(
+    "asinh",
+    np.arcsinh,
+    lambda grad, self: grad * (self.pow(2) + 1).rsqrt().conj(),
+    **no_inplace("asinh"),
+)
+atanh = unary(
+    "atanh",
+    np.arctanh,
+    lambda grad, self: grad * 1 / (1 - self.pow(2)).conj(),
+    **no_inplace("atanh"),
+)
 
 
 def acosh_back(grad, self):
@@ -140,7 +172,7 @@ def acosh_back(grad, self):
     return grad * (self * self - 1).rsqrt()
 
 
-acosh = unary("acosh", np.arccosh, lambda grad, self: acosh_back(grad, self))
+acosh = unary("acosh", np.arccosh, lambda grad, self: acosh_back(grad, self), **no_inplace("acosh"))
 tanh = unary("tanh", np.tanh, lambda grad, result: calls.tanh_backward(grad, result))
 
 
@@ -187,7 +219,7 @@ def relu(self):
         raise RuntimeError("Boolean inputs not supported for relu")
     if self.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    return np.maximum(self, self.dtype.type(0))
+    return np.where(self < 0, self.dtype.type(0), self)
 
 
 @op(

@@ -10,6 +10,8 @@ from refgrad.tensor import wrap
 @op(
     "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
     self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1),
+    inplace=True,
+    inplace_node="TransposeBackward1",
 )
 def transpose(layout, dim0, dim1):
     order = list(range(layout.ndim))
@@ -19,7 +21,12 @@ def transpose(layout, dim0, dim1):
     return layout.permuted(order)
 
 
-@op("t(Tensor(a) self) -> Tensor(a)", self=lambda grad: grad.t())
+@op(
+    "t(Tensor(a) self) -> Tensor(a)",
+    self=lambda grad: grad.t(),
+    inplace=True,
+    inplace_node="TBackward1",
+)
 def t(layout):
     if layout.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {layout.ndim}D")
@@ -105,8 +112,7 @@ def expand(layout, size, implicit):
         if wanted == -1:
             if own is None:
                 raise RuntimeError(
-                    f"expand({tensor_text(layout)}, size={list(size)}): the expanded size of the tensor (-1) isn't "
-                    f"allowed in a leading, non-existing dimension {i}"
+                    f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
                 )
             wanted = own
         if own is None or own == 1 != wanted:
@@ -132,10 +138,22 @@ def tensor_text(layout):
     self=lambda grad, self_geometry, size, stride, storage_offset: as_strided_back(
         grad, self_geometry, size, stride, storage_offset
     ),
+    inplace=True,
+    inplace_node="AsStridedBackward1",
 )
 def as_strided(layout, size, stride, storage_offset):
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
+    if any(step < 0 for step in stride):
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
+        )
+    if any(n < 0 for n in size):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+        )
+    if storage_offset is not None and storage_offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
     return Layout(tuple(size), tuple(stride), layout.offset if storage_offset is None else storage_offset)
 
 
@@ -220,6 +238,8 @@ def slice_(layout, dim, start, end, step):
 @op(
     "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
     self=lambda grad, dim: grad.squeeze(dim),
+    inplace=True,
+    inplace_node="UnsqueezeBackward1",
 )
 def unsqueeze(layout, dim):
     dim = wrap_dim(dim, layout.ndim + 1)
@@ -236,7 +256,9 @@ def squeezed(layout, dims):
 
 @op(
     "squeeze(Tensor(a) self) -> Tensor(a)",
-    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
+    self=lambda grad, self_sym_sizes: unsqueezed(grad, self_sym_sizes, range(len(self_sym_sizes))),
+    inplace=True,
+    inplace_node="SqueezeBackward3",
 )
 def squeeze(layout):
     return squeezed(layout, range(layout.ndim))
@@ -245,7 +267,9 @@ def squeeze(layout):
 @op(
     "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
     node="SqueezeBackward1",
-    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
+    self=lambda grad, self_sym_sizes, dim: unsqueezed(grad, self_sym_sizes, (dim,)),
+    inplace=True,
+    inplace_node="SqueezeBackward4",
 )
 def squeeze_dim(layout, dim):
     return squeezed(layout, (layout.wrap_dim(dim),))
@@ -254,10 +278,25 @@ def squeeze_dim(layout, dim):
 @op(
     "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
     node="SqueezeBackward2",
-    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
+    self=lambda grad, self_sym_sizes, dim: unsqueezed(grad, self_sym_sizes, dim),
+    inplace=True,
+    inplace_node="SqueezeBackward5",
 )
 def squeeze_dims(layout, dim):
-    return squeezed(layout, [layout.wrap_dim(d) for d in dim])
+    dims = [layout.wrap_dim(d) for d in dim]
+    for i, wrapped in enumerate(dims):
+        if wrapped in dims[:i]:
+            raise RuntimeError(f"dim {wrapped} appears multiple times in the list of dims")
+    return squeezed(layout, dims)
+
+
+def unsqueezed(grad, sizes, dims):
+    """The gradient with those of the given dimensions put back whose size is 1."""
+    wrapped = {wrap_dim(dim, len(sizes)) for dim in dims}
+    for dim, size in enumerate(sizes):
+        if size == 1 and dim in wrapped:
+            grad = calls.unsqueeze(grad, dim)
+    return grad
 
 
 @op(
@@ -265,6 +304,7 @@ def squeeze_dims(layout, dim):
     self=lambda grads, self_sym_sizes, split_size, dim: joined(grads, self_sym_sizes, dim, [split_size]),
 )
 def split(layout, split_size, dim):
+    check_splittable(layout)
     dim = layout.wrap_dim(dim)
     size = layout.shape[dim]
     if split_size < 0:
@@ -280,6 +320,7 @@ def split(layout, split_size, dim):
     self=lambda grads, self_sym_sizes, split_sizes, dim: joined(grads, self_sym_sizes, dim, split_sizes),
 )
 def split_with_sizes(layout, split_sizes, dim):
+    check_splittable(layout)
     dim = layout.wrap_dim(dim)
     if sum(split_sizes) != layout.shape[dim]:
         raise RuntimeError(
@@ -287,6 +328,16 @@ def split_with_sizes(layout, split_sizes, dim):
             f"dimension {dim}), but got split_sizes={list(split_sizes)}"
         )
     return pieces(layout, split_sizes, dim)
+
+
+def check_splittable(layout):
+    """Refuse a layout without dimensions.
+
+    Raises:
+        RuntimeError: it has none.
+    """
+    if not layout.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
 
 
 def pieces(layout, sizes, dim):
@@ -485,6 +536,13 @@ def narrow(self, dim, start, length):
     if start > size - length:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return calls.slice(self, dim, start, start + length)
+
+
+@composite("narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
+def narrow_tensor(self, dim, start, length):
+    if start._array.ndim or start._array.dtype.kind not in "iu":
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return calls.narrow(self, dim, int(start._array), length)
 
 
 @composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)")

@@ -76,4 +76,4 @@ def test_texts_lose_addresses_and_places_in_sources() -> None:
     frames = (
         'Traceback:\n  File "run.py", line 3, in f\n    g()\n  File "p.py", line 1, in <module>\n    h()\n'
     )
-    assert clean_message(frames, "p.py") == 'Traceback:\n  File "p.py", line 1, in <module>\n    h()\n'
+    assert clean_message(frames, "p.py") == 'Traceback:\n  File "p.py", line 1, in <module>\n    h()'

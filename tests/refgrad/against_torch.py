@@ -5,6 +5,7 @@
 
 import ast
 import math
+import re
 import warnings
 from typing import Any
 
@@ -32,22 +33,22 @@ def agree(program: str) -> None:
 
 def differences(program: str) -> list[str]:
     """What differs, as texts; empty when nothing does."""
-    expected, actual = run(program, torch), dict(run(program, refgrad))
+    expected, actual = run(program, torch), run(program, refgrad)
     found: list[str] = []
-    for step, first in expected:
-        compare(step, first, actual.get(step, "missing"), found)
+    for step in dict.fromkeys([*expected, *actual]):
+        compare(step, expected.get(step, "missing"), actual.get(step, "missing"), found)
     return found
 
 
-def run(program: str, engine: Any) -> list[tuple[str, Any]]:
+def run(program: str, engine: Any) -> dict[str, Any]:
     """What each statement raised and warned, and at the end what each variable is."""
     namespace: dict[str, Any] = {"torch": engine, "np": np, "inf": math.inf, "nan": math.nan}
-    record: list[tuple[str, Any]] = []
+    record: dict[str, Any] = {}
     before = engine.is_warn_always_enabled()
     engine.set_warn_always(True)
     try:
-        for statement in ast.parse(program).body:
-            text = ast.unparse(statement)
+        for number, statement in enumerate(ast.parse(program).body, 1):
+            place = f"step {number} `{ast.unparse(statement)}`"
             with warnings.catch_warnings(record=True) as warned:
                 warnings.simplefilter("always")
                 try:
@@ -55,16 +56,16 @@ def run(program: str, engine: Any) -> list[tuple[str, Any]]:
                     outcome = "done"
                 except Exception as error:
                     outcome = f"{type(error).__name__}: {error}"
-            record.append((f"outcome of `{text}`", outcome))
-            texts = [f"{w.category.__name__}: {str(w.message).split(' (Triggered')[0]}" for w in warned]
-            record.append((f"warnings of `{text}`", texts))
+            record[f"outcome of {place}"] = outcome
+            texts = [f"{w.category.__name__}: {str(w.message).split('(Triggered')[0].rstrip()}" for w in warned]
+            record[f"warnings of {place}"] = texts
     finally:
         engine.set_warn_always(before)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in sorted(namespace):
             if not name.startswith("__") and name not in ("torch", "np", "inf", "nan"):
-                record.append((name, snapshot(namespace[name])))
+                record[name] = snapshot(namespace[name])
     return record
 
 
@@ -80,7 +81,7 @@ def snapshot(value: Any) -> Any:
         return value
     if callable(value):
         return "a function"
-    return repr(value)
+    return re.sub(" at 0x[0-9a-f]+", "", repr(value))
 
 
 def attempt(read: Any) -> Any:
@@ -131,7 +132,7 @@ def data_of(tensor: Any) -> Data:
     plain = tensor.detach()
     if isinstance(tensor, torch.Tensor):
         plain = plain.resolve_conj().resolve_neg()
-    return Data(str(tensor.dtype), np.array(plain.numpy()))
+    return Data(str(tensor.dtype), np.array(plain.numpy(force=True)))
 
 
 def graph_of(node: Any, depth: int) -> Any:

@@ -110,12 +110,15 @@ def accumulate_hook(scope, p):
     scope.emit(f"{handle}{target.name}.register_post_accumulate_grad_hook({text})")
 
 
+def retainable(tensor):
+    """An interior tensor; not one of several outputs: writing it later fails an assertion in PyTorch 2.13."""
+    return hookable(tensor) and tensor.node is not None and (not tensor.output or tensor.base is not None)
+
+
 @action("hooks", 2)
 def retain_grad(scope, p):
     """retain_grad on an interior tensor (a leaf keeps its grad anyway)."""
-    target = scope.pick(p[0], lambda tensor: hookable(tensor) and tensor.node is not None) or scope.pick_leaf(
-        p[0]
-    )
+    target = scope.pick(p[0], retainable) or scope.pick_leaf(p[0])
     target.retains = target.node is not None
     scope.emit(f"{target.name}.retain_grad()")
 
@@ -169,7 +172,7 @@ def function_node(scope, custom, source, result=None):
     """The node of a custom Function with one tensor input."""
     if not scope.grad or not requires(source):
         return None
-    entries = ()
+    entries: tuple = ()
     if custom.saves == "s":
         entries = (saved(source),)
     elif custom.saves == "r" and result is not None:

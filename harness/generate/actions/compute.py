@@ -15,7 +15,7 @@ def elementwise(scope, op, source, dtype=""):
         return
     result = scope.result(source.shape, memory, source, dtype=dtype)
     if scope.grad and requires(source) and result.dtype in FLOATS:
-        entries = ()
+        entries: tuple = ()
         if "s" in op.saves:
             entries = (saved(source),)
         if "r" in op.saves:
@@ -137,11 +137,11 @@ def compare(scope, p):
     )
     other = partner(scope, p[1], one, lambda tensor: numeric(tensor) and not tensor.memory.rough)
     text = ops.COMPARISON[p[2] % len(ops.COMPARISON)]
-    names = (one.name, other.name)
+    text = text % (one.name, other.name)
     shape = broadcast(one.shape, other.shape)
     if p[3] < 5:
-        text, names, shape = "%s > 0", (one.name,), one.shape
-    scope.make(text % names, scope.result(shape, Memory(0, 0), one, other, dtype="b"))
+        text, shape = f"{one.name} > 0", one.shape
+    scope.make(text, scope.result(shape, Memory(0, 0), one, other, dtype="b"))
 
 
 @action("ops", 2)
@@ -212,7 +212,7 @@ def reduce(scope, p):
 
 def reduced(op, old):
     """The bounds of a reduction's result."""
-    grown = bits(op.count)
+    grown = bits(op.terms)
     if op.rule in ("sum", "scan"):
         wide = grown if op.rule == "scan" else 0
         return Memory(old.hi + grown, old.lo, old.dhi + wide, old.dlo, old.rough)
@@ -222,12 +222,12 @@ def reduced(op, old):
             old.lo - grown,
             old.dhi,
             old.dlo - grown,
-            old.rough or not values.is_power_of_two(op.count),
+            old.rough or not values.is_power_of_two(op.terms),
         )
     if op.rule in ("pick", "tie"):
         return None if old.rough else Memory(old.hi, old.lo, old.dhi, old.dlo - 1, False)
     if op.rule == "prod":
-        return Memory(op.count * old.hi, 0, old.dhi + op.count * old.hi, 0, True)
+        return Memory(op.terms * old.hi, 0, old.dhi + op.terms * old.hi, 0, True)
     if op.rule == "square":
         return Memory(2 * old.hi + 1, 0, old.dhi + old.hi + 1, 0, True)
     if op.rule == "norm":

@@ -102,20 +102,13 @@ def random_tensor(scope, p):
     shape = scope.shapes[p[0] % len(scope.shapes)]
     end = "" if scope.dtype == "f" else ", dtype=torch.float64"
     flag = p[2] < 8
-    memory = Memory(2, 0)
     if scope.exact:
-        kind = p[1] % 3
-        text = (
-            f"torch.randint(-2, 3, {shape}",
-            f"torch.randperm({2 + p[1] % 3}",
-            f"torch.bernoulli(torch.full({shape}, 0.5)",
-        )
-        shape = (2 + p[1] % 3,) if kind == 1 else shape
-        if kind == 2:
-            dtype, text_end, flag = "f", ")", False
-        else:
-            dtype, text_end, flag = "l", ")", False
-        scope.make(text[kind] + text_end, fresh(shape, dtype, memory))
+        text, shape, dtype = (
+            (f"torch.randint(-2, 3, {shape})", shape, "l"),
+            ("torch.randperm(3)", (3,), "l"),
+            (f"torch.bernoulli(torch.full({shape}, 0.5))", shape, "f"),
+        )[p[1] % 3]
+        scope.make(text, fresh(shape, dtype, Memory(2, 0)))
         return
     tensor = fresh(shape, scope.dtype, Memory(2, -40))
     tensor.flag = flag

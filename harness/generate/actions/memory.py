@@ -4,6 +4,7 @@ from harness.generate import ops, values
 from harness.generate.actions.compute import joined
 from harness.generate.intents import action
 from harness.generate.model import (
+    CUT,
     MAYBE,
     MULTI,
     Live,
@@ -153,7 +154,8 @@ def inplace_binary(scope, p):
     if bounds is None:
         return
     memory.include(bounds)
-    saves, frees, depends = (), False, (False, False)
+    saves: tuple = ()
+    frees, depends = False, (CUT if op.rule == "copy" and target.base is None else False, False)
     if op.rule == "mul":
         first, second = requires(target), requires(other)
         saves = (other,) if first else ()
@@ -171,7 +173,8 @@ def fill(scope, p):
     target = scope.pick(p[0], writable)
     if target is not None:
         target.memory.include(Memory(1, -1))
-        write(scope, target, ops.FILL[p[1] % len(ops.FILL)] % target.name)
+        depends = (CUT if target.base is None else False,)
+        write(scope, target, ops.FILL[p[1] % len(ops.FILL)] % target.name, depends=depends)
 
 
 @action("inplace", 3)

@@ -1,0 +1,193 @@
+"""Dimensions renamed, moved, merged, cut and stretched: compositions of the views."""
+
+from refgrad.layout import broadcast_shapes, infer_size, wrap_dim
+from refgrad.modes import warn_once
+from refgrad.op import calls, composite
+from refgrad.tensor import Tensor
+
+T_OFF_MATRICES = (
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error "
+    "in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, "
+    "-1))` to reverse the dimensions of a tensor."
+)
+
+# Exchanged ----------------------------------------------------------------------------------------------------------
+
+
+@composite("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
+def swapaxes(self, axis0, axis1):
+    return calls.transpose(self, axis0, axis1)
+
+
+@composite("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
+def swapdims(self, dim0, dim1):
+    return calls.transpose(self, dim0, dim1)
+
+
+@composite("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)")
+def swapaxes_(self, axis0, axis1):
+    return calls.transpose_(self, axis0, axis1)
+
+
+@composite("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
+def swapdims_(self, dim0, dim1):
+    return calls.transpose_(self, dim0, dim1)
+
+
+def moved(self, source, destination):
+    """The dimensions in the order in which those of `source` stand at `destination`.
+
+    Raises:
+        RuntimeError: the lists differ in length or name a dimension twice.
+    """
+    if len(source) != len(destination):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
+            f"of dims as destination ({list(destination)} dims)"
+        )
+    ndim = self._array.ndim
+    wrapped = [[wrap_dim(dim, ndim) for dim in dims] for dims in (source, destination)]
+    for name, dims, given in zip(("source", "destination"), wrapped, (source, destination)):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
+    if not ndim:
+        return calls.alias(self)
+    order = [-1] * ndim
+    for start, end in zip(*wrapped):
+        order[end] = start
+    rest = iter([dim for dim in range(ndim) if dim not in wrapped[0]])
+    return calls.permute(self, tuple([next(rest) if dim < 0 else dim for dim in order]))
+
+
+for _name in ("movedim", "moveaxis"):
+    composite(f"{_name}.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")(moved)
+    composite(f"{_name}.int(Tensor(a) self, int source, int destination) -> Tensor(a)")(
+        lambda self, source, destination: moved(self, (source,), (destination,))
+    )
+
+
+# Properties ---------------------------------------------------------------------------------------------------------
+
+
+def reversed_dims(self):
+    """`tensor.T`: the dimensions in reverse order."""
+    ndim = self._array.ndim
+    if not ndim:
+        warn_once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+    elif ndim != 2:
+        warn_once(T_OFF_MATRICES)
+    return calls.permute(self, tuple(range(ndim - 1, -1, -1)))
+
+
+def check_matrix(self, name):
+    """Refuse vectors.
+
+    Raises:
+        RuntimeError: it is one.
+    """
+    if self._array.ndim == 1:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+
+
+def matrix_transpose(self):
+    """`tensor.mT`: the last two dimensions exchanged."""
+    check_matrix(self, "mT")
+    if not self._array.ndim:
+        warn_once("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.")
+        return self
+    return calls.transpose(self, -2, -1)
+
+
+def conjugate_transpose(self):
+    """`tensor.H`: a matrix transposed and conjugated."""
+    ndim = self._array.ndim
+    if not ndim:
+        warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
+        return self.conj()
+    if ndim != 2:
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor. For batches of matrices, consider "
+            "using tensor.mH"
+        )
+    return calls.transpose(self, -2, -1).conj()
+
+
+def matrix_adjoint(self):
+    """`tensor.mH`: the last two dimensions exchanged, and conjugated."""
+    check_matrix(self, "mH")
+    if not self._array.ndim:
+        warn_once("Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().")
+        return self.conj()
+    return calls.transpose(self, -2, -1).conj()
+
+
+@composite("adjoint(Tensor(a) self) -> Tensor(a)")
+def adjoint(self):
+    check_matrix(self, "adjoint()")
+    if not self._array.ndim:
+        warn_once("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
+        return self.conj()
+    return calls.transpose(self, -2, -1).conj()
+
+
+Tensor.T = property(reversed_dims)  # type: ignore[attr-defined]
+Tensor.mT = property(matrix_transpose)  # type: ignore[attr-defined]
+Tensor.H = property(conjugate_transpose)  # type: ignore[attr-defined]
+Tensor.mH = property(matrix_adjoint)  # type: ignore[attr-defined]
+
+
+# Cut and merged -----------------------------------------------------------------------------------------------------
+
+
+@composite("unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")
+def unflatten(self, dim, sizes):
+    shape = self._array.shape
+    dim = wrap_dim(dim, len(shape))
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    if not shape:
+        raise RuntimeError(
+            "unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions"
+        )
+    try:
+        parts = infer_size(sizes, shape[dim])
+    except RuntimeError:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the "
+            "input tensor"
+        ) from None
+    return calls.view(self, (*shape[:dim], *parts, *shape[dim + 1 :]))
+
+
+@composite("ravel(Tensor(a) self) -> Tensor(a)")
+def ravel(self):
+    return calls.view(calls.contiguous(self), (-1,))
+
+
+@composite("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+def reshape_as(self, other):
+    return calls.reshape(self, other._array.shape)
+
+
+# Stretched ----------------------------------------------------------------------------------------------------------
+
+
+@composite("broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")
+def broadcast_to(self, size):
+    return calls.expand(self, tuple(size))
+
+
+def stretched(tensors):
+    """The tensors in their common shape; those that have it already are given back themselves.
+
+    Raises:
+        RuntimeError: there is no common shape.
+    """
+    if not tensors:
+        return ()
+    shape = tensors[0]._array.shape
+    for tensor in tensors[1:]:
+        shape = broadcast_shapes(shape, tensor._array.shape)
+    return tuple([t if t._array.shape == shape else calls.expand(t, shape) for t in tensors])

@@ -1,0 +1,238 @@
+"""Functions of the package that are no ops: element types and their limits, and what PyTorch writes in Python."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from refgrad import dtypes
+from refgrad.call import result_type as common_type
+from refgrad.layout import Size
+from refgrad.modes import warn_once
+from refgrad.op import calls, composite
+from refgrad.ops import from_data, joining, shapes
+from refgrad.ops.dimensions import stretched
+from refgrad.tensor import Tensor, wrap
+
+# Element types ------------------------------------------------------------------------------------------------------
+
+
+def get_default_dtype() -> dtypes.DType:
+    """The floating type that Python floats and factories get."""
+    return dtypes.default()
+
+
+def set_default_dtype(d: dtypes.DType, /) -> None:
+    """Change the default floating type.
+
+    Raises:
+        TypeError: it is no floating type.
+    """
+    dtypes.set_default(d)
+
+
+@composite("promote_types(ScalarType type1, ScalarType type2) -> ScalarType")
+def promote_types(type1: dtypes.DType, type2: dtypes.DType) -> dtypes.DType:
+    return dtypes.promote(type1, type2)
+
+
+@composite("can_cast(ScalarType from_, ScalarType to) -> bool")
+def can_cast(from_: dtypes.DType, to: dtypes.DType) -> bool:
+    return dtypes.can_cast(from_, to)
+
+
+@composite("result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType")
+def result_type(tensor: Tensor, other: Tensor) -> dtypes.DType:
+    return common_type([tensor, other])
+
+
+composite("result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType")(result_type)
+composite("result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType")(result_type)
+composite("result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType")(result_type)
+
+
+class finfo:  # noqa: N801 - torch's name
+    """The limits of a floating type.
+
+    Raises:
+        TypeError: the type is no floating type.
+    """
+
+    __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
+
+    def __init__(self, type: dtypes.DType | None = None):
+        kind = (dtypes.default() if type is None else type).to_real()
+        if kind.category != dtypes.FLOATING:
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
+            )
+        limits = np.finfo(kind.numpy)
+        self.bits, self.dtype = limits.bits, kind.name
+        self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
+        self.tiny = self.smallest_normal = float(limits.tiny)
+        self.resolution = float(f"1e{-limits.precision}")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(
+            f"{name}={getattr(self, name):g}"
+            for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        )
+        return f"finfo({shown}, dtype={self.dtype})"
+
+
+class iinfo:  # noqa: N801 - torch's name
+    """The limits of an integer type.
+
+    Raises:
+        TypeError: the type is no integer type.
+    """
+
+    __slots__ = ("bits", "dtype", "max", "min")
+
+    def __init__(self, type: dtypes.DType):
+        if type is dtypes.bool_:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        if type.category != dtypes.INTEGER:
+            raise TypeError(
+                "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"
+            )
+        limits = np.iinfo(type.numpy)
+        self.bits, self.dtype, self.max, self.min = limits.bits, type.name, int(limits.max), int(limits.min)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+# Questions ----------------------------------------------------------------------------------------------------------
+
+composite("numel(Tensor self) -> int")(lambda self: self._array.size)
+composite("is_floating_point(Tensor self) -> bool")(lambda self: self.dtype.is_floating_point)
+composite("is_complex(Tensor self) -> bool")(lambda self: self.dtype.is_complex)
+composite("is_signed(Tensor self) -> bool")(lambda self: self.dtype.is_signed)
+composite("is_inference(Tensor self) -> bool")(lambda self: self.is_inference())
+composite("is_same_size(Tensor self, Tensor other) -> bool")(
+    lambda self, other: self._array.shape == other._array.shape
+)
+
+
+@composite("is_nonzero(Tensor self) -> bool")
+def is_nonzero(self: Tensor) -> bool:
+    return bool(self)
+
+
+# Together and apart -------------------------------------------------------------------------------------------------
+
+
+def listed(tensors: tuple) -> Sequence[Tensor]:
+    """The tensors passed one by one or as one sequence."""
+    return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+
+
+def check_tensors(name: str, tensors: Sequence[Any]) -> None:
+    """Refuse what is no tensor.
+
+    Raises:
+        TypeError: one is none.
+    """
+    for position, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {position} in argument 0, but got {from_data.full_type_name(tensor)}"
+            )
+
+
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Consecutive parts of a dimension: of one size, or of the sizes listed."""
+    return tensor.split(split_size_or_sections, dim)
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """One tensor per vector that shows it along a dimension of its own.
+
+    Raises:
+        RuntimeError: the inputs are no vectors of one type.
+    """
+    if indexing is None:
+        warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+    return shapes.grid(list(listed(tensors)), "ij" if indexing is None else indexing)
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of one element of each vector, as rows."""
+    return shapes.product_of(tensors)
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """A matrix with the given ones along its diagonal."""
+    return calls.block_diag(list(tensors))
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """The tensors in their common shape.
+
+    Raises:
+        RuntimeError: there is none.
+    """
+    given = listed(tensors)
+    check_tensors("broadcast_tensors", given)
+    return stretched(given)
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The common shape of several.
+
+    Raises:
+        RuntimeError: there is none.
+        ValueError: a size is negative.
+    """
+    given = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    common = [1] * max((len(shape) for shape in given), default=0)
+    for number, shape in enumerate(given):
+        for i in range(-1, -1 - len(shape), -1):
+            if shape[i] < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if shape[i] not in (1, common[i]):
+                if common[i] != 1:
+                    raise RuntimeError(
+                        f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching argument at index "
+                        f"{number} had {shape}; but expected shape should be broadcastable to {common}"
+                    )
+                common[i] = shape[i]
+    return Size(common)
+
+
+def at_least(name: str, convert: Any) -> Any:
+    """Make `atleast_1d` or a sibling: one tensor gives a tensor, several give a tuple."""
+
+    def function(*tensors: Any) -> Any:
+        given = listed(tensors)
+        if len(tensors) == 1 and given is tensors:
+            if not isinstance(given[0], Tensor):
+                raise TypeError(from_data.no_tensor(name, given[0]))
+            return convert(given[0])
+        check_tensors(name, given)
+        return tuple([convert(tensor) for tensor in given])
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+atleast_1d = at_least("atleast_1d", joining.atleast_1d)
+atleast_2d = at_least("atleast_2d", joining.atleast_2d)
+atleast_3d = at_least("atleast_3d", joining.atleast_3d)
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """The places, one tensor a dimension, of flat positions in a shape.
+
+    Raises:
+        TypeError: the positions are no integers.
+    """
+    if indices.dtype.category != dtypes.INTEGER:
+        raise TypeError(f"expected 'indices' to be integer, but got dtype {indices.dtype}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    rest = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    flat = indices._array
+    places = np.stack([flat // step % size for step, size in zip(rest, sizes)], axis=-1)
+    return calls.unbind(wrap(places), -1)
