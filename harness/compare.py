@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import Any, NamedTuple
 
 from harness.facts import FACTS, LOOSEST, NOT_READ, close, exact_form, is_missing
@@ -12,7 +13,7 @@ from harness.trace import ABSENT, Seen, Trace, is_tensor, is_transient, update
 
 NUMBER = re.compile(r"(?<![\w.])([-+]?(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?)", re.IGNORECASE)
 RULES = tuple(FACTS.values())
-STEP_FACTS = ("kind", "type", "message", "printed", "warnings")  # of the step itself
+NEGLIGIBLE = 1e-7  # printed numbers that differ by less agree: what rounding leaves of zero
 
 
 class Signature(NamedTuple):
@@ -75,10 +76,8 @@ class Difference:
 
     def one_line(self) -> str:
         text = " ".join(self.statement.split())
-        return (
-            f"{text}: {self.what}: {self.expected_engine} has {short(self.expected)}, "
-            f"{self.engine} has {short(self.actual)}"
-        )
+        ours, theirs = shortened(shown(self.expected), shown(self.actual))
+        return f"{text}: {self.what}: {self.expected_engine} has {ours}, {self.engine} has {theirs}"
 
 
 def shown(value: Any) -> str:
@@ -109,6 +108,14 @@ def is_numbers(value: Any) -> bool:
 def short(value: Any, limit: int = 100) -> str:
     text = shown(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def shortened(ours: str, theirs: str, limit: int = 100) -> tuple[str, str]:
+    """Two long texts cut to where they differ."""
+    alike = len(commonprefix([ours, theirs]))
+    start = max(0, alike - limit // 2) if max(len(ours), len(theirs)) > limit else 0
+    head = "..." if start else ""
+    return short(head + ours[start:], limit), short(head + theirs[start:], limit)
 
 
 # Comparing -----------------------------------------------------------------------------------------
@@ -275,4 +282,4 @@ def close_printed(expected: str, actual: str) -> bool:
     mantissa, _, exponent = expected.lower().partition("e")
     unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
     a, b = float(expected), float(actual)
-    return abs(a - b) <= max(1.5 * unit, LOOSEST[0] * abs(a))
+    return abs(a - b) <= max(1.5 * unit, LOOSEST[0] * abs(a), NEGLIGIBLE)

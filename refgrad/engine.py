@@ -345,7 +345,7 @@ def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) 
         not create_graph
         and references(first) == 3  # the list, `first`, the argument
         and first._edge is None
-        and array.base is None
+        and (array.base is None or references(array.base) == 2)
         and references(array) == 3  # the tensor, `array`, the argument
         and gradient._array.dtype is array.dtype
         and (array.flags.forc or is_dense(array.shape, array.strides))

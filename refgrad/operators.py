@@ -103,7 +103,7 @@ def imod(self: Tensor, other: Any) -> Tensor:
 @attach
 def rmod(self: Tensor, other: Any) -> Tensor:
     """`other % self`."""
-    return calls.remainder__Tensor(other, self)
+    return calls.remainder__Scalar_Tensor(other, self)
 
 
 @attach

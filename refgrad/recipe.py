@@ -31,7 +31,7 @@ DERIVED = {
     "sym_sizes": ("SymInt[]", "tuple({0}._array.shape)"),
     "sym_strides": ("SymInt[]", "{0}.stride()"),
     "sym_numel": ("SymInt", "{0}._array.size"),
-    "scalar_type": ("ScalarType", "{0}.dtype"),
+    "scalar_type": (HIDDEN, "{0}.dtype"),
     "dim": ("int", "{0}._array.ndim"),
     "storage_offset": ("SymInt", "{0}.storage_offset()"),
     "sym_argsize_0": ("SymInt", "{0}._array.shape[0]"),
@@ -99,7 +99,8 @@ class Recipe:
             else:
                 optional = any(a.name == parameter and a.optional for a in self.arguments)
                 kind = self.types[parameter]
-                self.plain[parameter] = (HIDDEN if kind == "bool" and optional else kind, parameter)
+                unseen = kind == "ScalarType" or kind == "bool" and optional
+                self.plain[parameter] = (HIDDEN if unseen else kind, parameter)
         elif parameter in self.results:
             self.saved_results[parameter] = self.results.index(parameter)
         else:
@@ -676,13 +677,31 @@ def inplace_source(recipe: Recipe) -> str:
         lines += start_lines("        ", edges, "self._array")
         lines += save_input_lines(recipe, "        ", clone_self=True)
         lines += [f"        node.s_{name} = None" for name in recipe.saved_results]
+    else:
+        lines += refused_inplace_lines(recipe)
     lines += write_lines(recipe)
-    if recipe.targets:
+    if recipe.targets or recipe.op.refused:
         lines += ["    if node is not None:", "        rebase_history(self, node)"]
         lines += save_result_lines(recipe, "        ", ["self"])
         lines += ["        if RARE: call.rare_result(node, self)"]
     lines += ["    return self"]
     return "\n".join(lines) + "\n"
+
+
+def refused_inplace_lines(recipe: Recipe) -> list[str]:
+    """Code for a write without derivative: still refused where autograd would have to follow it."""
+    sources = [name for name in recipe.names if recipe.types[name] == "Tensor"]
+    if not recipe.op.refused:
+        sources = sources[:1]
+    required = " or ".join(f"call.requires({name})" for name in sources)
+    lines = [f"    if ({required}) and (not GRAD_OFF or state.grad):", "        check_inplace(self)"]
+    if recipe.op.refused:
+        tensors = f"({', '.join(sources)},)"
+        lines += [
+            f"        edges = [edge_of(t) for t in {tensors} if call.requires(t)]",
+            f"        node = call.refused({recipe.op.refused + '_'!r}, tuple(edges), (self._array.shape, self._array.dtype))",
+        ]
+    return lines
 
 
 def inplace_view_source(recipe: Recipe) -> str:

@@ -289,6 +289,12 @@ class Tensor:
             edge = REFRESH[0](self)
         return None if edge is None else split_edge(edge)[0]
 
+    @property
+    def volatile(self) -> bool:
+        """A flag of long ago, always False."""
+        warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+        return False
+
     def _is_view(self) -> bool:
         return self._meta is not None and self._meta.base is not None
 

@@ -13,6 +13,7 @@ import numpy as np
 from refgrad import errors, modes
 from refgrad.graph import (
     FREED,
+    NOWHERE,
     PENDING,
     Node,
     short_name,
@@ -21,7 +22,7 @@ from refgrad.graph import (
 )
 from refgrad.layout import layout_of, strides_of
 from refgrad.storage import INFERENCE, version_cell
-from refgrad.tensor import REFRESH, AutogradMeta, Tensor, edge_of, set_edge
+from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, edge_of, set_edge
 
 DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (
     "default",
@@ -132,10 +133,13 @@ def refresh(view: Tensor) -> Any:
 
 
 def replayed(meta: AutogradMeta, view: Tensor) -> Node:
-    """The node of the view when it is taken from its base again."""
+    """The node of the view when it is taken from its base again; it leads nowhere if the base was detached since."""
     if meta.replay is None:
-        layout = layout_of(view._array)
-        return meta.base.as_strided(*layout).grad_fn
+        base = meta.base
+        if not base.requires_grad:
+            base = alias(base)
+            base._edge = NOWHERE
+        return base.as_strided(*layout_of(view._array)).grad_fn
     fresh = meta.replay(meta.base)
     if strides_of(fresh._array) != strides_of(view._array) or fresh._array.shape != view._array.shape:
         fresh = fresh.as_strided(*layout_of(view._array))

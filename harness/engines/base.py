@@ -82,7 +82,8 @@ class Engine(ABC):
             try:
                 session.run(program.steps, program.phases)
             finally:
-                session.variables.clear()  # functions of the program refer to it, and it to them
+                if not program.mentions("torch.compile"):  # which keeps names of its own there
+                    session.variables.clear()  # functions of the program refer to it, and it to them
         self.restore()
         return Trace(self.name, self.version, look, session.records, session.missing)
 

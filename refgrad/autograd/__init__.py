@@ -10,6 +10,7 @@ from refgrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from refgrad.autograd.function import Function
 from refgrad.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from refgrad.autograd.graph import GradientEdge
+from refgrad.autograd.graph import unsafe_preserve_version_counter as _unsafe_preserve_version_counter
 from refgrad.layout import Size
 from refgrad.tensor import Tensor, edge_of
 

@@ -552,3 +552,10 @@ class InplaceFunction(Function):
     def __init__(self, inplace: bool = False):
         super().__init__()
         self.inplace = inplace
+
+
+class NestedIOFunction(Function):
+    """The old base of Functions whose arguments are nested; calling an instance fails in it, as in PyTorch."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super()._do_forward(*args)  # type: ignore[misc]

@@ -292,8 +292,7 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
         below = kind(input_scale) * (self_or_result + kind(alpha * scale))
     else:
         below = kind(input_scale * alpha * scale) * np.exp(self_or_result * kind(input_scale))
-    positive = self_or_result > 0 if not is_result else self_or_result >= 0
-    return grad_output * np.where(positive if is_result else self_or_result >= 0, kind(scale), below)
+    return grad_output * np.where(self_or_result <= 0, below, kind(scale))
 
 
 # Softplus and the sigmoid family ------------------------------------------------------------------------------------

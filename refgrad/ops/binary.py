@@ -301,9 +301,9 @@ remainder = remainder_family("remainder", remainder_of, "floor")
 fmod = remainder_family("fmod", fmod_of, "trunc")
 
 
-@composite("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")
-def remainder_scalar_tensor(self, other):
-    return remainder.call(self, other)
+op("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", refused="aten::remainder")(
+    with_number("arithmetic", remainder_of)
+)
 
 
 # Powers -------------------------------------------------------------------------------------------------------------

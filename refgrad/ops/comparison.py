@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from refgrad import dtypes
+from refgrad import call, dtypes
 from refgrad.op import OPS, calls, composite, op
 from refgrad.ops.checks import kind_name, not_implemented, together, with_number
 
@@ -25,7 +25,7 @@ def comparison(name, synonym, function, orders=True):
         inplace_node=f"{title}Backward1",
         inplace_formulas={
             "self": lambda grad: calls.zeros_like(grad),
-            "other": lambda grad, other: calls.zeros_like(other),
+            "other": lambda grad: calls.zeros_like(grad),
         },
     )(kernel)
     op(
@@ -60,10 +60,20 @@ def equal(self, other):
 # Logic --------------------------------------------------------------------------------------------------------------
 
 
+def written(self, result):
+    """Put a result into a tensor's memory behind autograd's back: logical ops do not refuse leaves."""
+    call.check_write(self)
+    call.write(self, result._array)
+    return self
+
+
 def logical(name, function):
     """Declare a logical op of two operands of any type; in place the result keeps the target's type."""
-    op(f"{name}(Tensor self, Tensor other) -> Tensor", promote="arithmetic", inplace=True)(
+    entry = op(f"{name}(Tensor self, Tensor other) -> Tensor", promote="arithmetic")(
         lambda self, other: function(self, other)
+    )
+    composite(f"{name}_(Tensor(a!) self, Tensor other) -> Tensor(a!)")(
+        lambda self, other: written(self, entry.call(self, other))
     )
 
 
@@ -72,9 +82,14 @@ logical("logical_or", np.logical_or)
 logical("logical_xor", np.logical_xor)
 
 
-@op("logical_not(Tensor self) -> Tensor", inplace=True, promote="same")
+@op("logical_not(Tensor self) -> Tensor", promote="same")
 def logical_not(self):
     return np.logical_not(self)
+
+
+@composite("logical_not_(Tensor(a!) self) -> Tensor(a!)")
+def logical_not_(self):
+    return written(self, logical_not.call(self))
 
 
 # Bits ---------------------------------------------------------------------------------------------------------------

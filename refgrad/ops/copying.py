@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.layout import is_contiguous, is_dense, strides_of
+from refgrad.layout import contiguous_strides, is_contiguous, is_dense, iterated_strides, strides_of
 from refgrad.op import calls, composite, op
 from refgrad.tensor import CPU, Device, Tensor
 
@@ -24,26 +24,7 @@ def kept_strides(array):
     strides = strides_of(array)
     if is_dense(array.shape, strides):
         return strides
-    if any(stride == 0 for stride, n in zip(strides, array.shape) if n > 1):
-        return contiguous_like(array.shape, expanded_order(strides, array.shape))
-    return contiguous_like(array.shape, sorted(range(array.ndim), key=lambda i: (-strides[i], i)))
-
-
-def expanded_order(strides, shape):
-    """The order of dimensions that a copy of expanded memory gets: expanded ones stay where they are."""
-    order = list(range(len(shape)))
-    for i in range(1, len(order)):
-        j = i
-        for k in range(i - 1, -1, -1):
-            first, second = strides[order[k]], strides[order[j]]
-            if first == 0 or second == 0:
-                continue
-            if first < second or first == second and shape[order[k]] < shape[order[j]]:
-                order[k], order[j] = order[j], order[k]
-                j = k
-            else:
-                break
-    return order
+    return iterated_strides(array.shape, [array])
 
 
 def contiguous_like(shape, order):
@@ -58,7 +39,7 @@ def contiguous_like(shape, order):
 def copy_of(array, dtype=None, contiguous=False):
     """A copy in new memory, laid out alike unless it shall be contiguous."""
     dtype = array.dtype if dtype is None else dtype
-    if contiguous or array.flags.c_contiguous:
+    if contiguous or strides_of(array) == contiguous_strides(array.shape):
         if dtype == array.dtype:
             return np.array(array, dtype, order="C")
         return np.ascontiguousarray(cast(array, dtype)).reshape(array.shape)

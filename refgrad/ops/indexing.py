@@ -387,8 +387,8 @@ def scatter_masked(target, mask, source):
 
 @op(
     "masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
-    grad_output=lambda grad, grad_output, mask: calls.masked_scatter(
-        calls.zeros_like(grad_output), mask, grad
+    grad_output=lambda grad, grad_output_info, mask: calls.masked_scatter(
+        grad.new_zeros(grad_output_info), mask, grad
     ),
     node="MaskedScatterBackwardBackward0",
 )
@@ -406,8 +406,13 @@ def masked_scatter_backward(grad_output, mask, sizes):
 def nonzero(self):
     if not self.ndim:
         count = int(self.item() != 0)
-        return np.zeros((1, 0), np.int64) if count else empty_strided((0, 0), (1, 0), np.int64)
-    return np.stack(np.nonzero(self)).astype(np.int64).T
+        return empty_strided((count, 0), (1, count), np.int64)
+    places = np.nonzero(self)
+    count = len(places[0])
+    result = empty_strided((count, self.ndim), (1, count), np.int64)
+    for i, column in enumerate(places):
+        result[:, i] = column
+    return result
 
 
 composite("argwhere(Tensor self) -> Tensor")(lambda self: calls.nonzero(self))

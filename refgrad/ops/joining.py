@@ -5,6 +5,8 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
+from refgrad.ops.copying import empty_strided, format_strides
+from refgrad.storage import count_write
 from refgrad.tensor import Tensor
 
 # Together -----------------------------------------------------------------------------------------------------------
@@ -55,7 +57,18 @@ def cat(tensors, dim):
                     f"tensor number {position} in the list."
                 )
     shape = first.shape[:dim] + (sum(array.shape[dim] for array in joined),) + first.shape[dim + 1 :]
-    return np.concatenate(joined, axis=dim, out=np.empty(shape, common_dtype(tensors)), casting="unsafe")
+    result = np.empty(shape, common_dtype(tensors))
+    if all(has_channels_last(array) for array in joined):
+        name = "channels_last" if first.ndim == 4 else "channels_last_3d"
+        result = empty_strided(shape, format_strides(shape, name), result.dtype)
+    return np.concatenate(joined, axis=dim, out=result, casting="unsafe")
+
+
+def has_channels_last(array):
+    """Whether an image's elements lie channel by channel, and not row by row."""
+    if array.ndim not in (4, 5) or array.flags.c_contiguous:
+        return False
+    return array.transpose(0, *range(2, array.ndim), 1).flags.c_contiguous
 
 
 def cat_back(grad, sizes, kinds, dim):
@@ -66,6 +79,7 @@ def cat_back(grad, sizes, kinds, dim):
     for size, kind in zip(sizes, kinds):
         if size == (0,):
             parts.append(calls.zeros((0,), grad.dtype))
+            count_write(parts[-1])  # as PyTorch fills it where writes are counted
             continue
         parts.append(real_part(calls.narrow(grad, dim, start, size[dim]), kind))
         start += size[dim]
@@ -84,7 +98,7 @@ composite("concatenate(Tensor[] tensors, int dim=0) -> Tensor")(lambda tensors, 
 @op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
     tensors=lambda grad, dim, tensors_args_scalartypes: [
-        real_part(part, kind) for part, kind in zip(calls.unbind(grad, dim), tensors_args_scalartypes)
+        real_part(calls.select(grad, dim, i), kind) for i, kind in enumerate(tensors_args_scalartypes)
     ],
 )
 def stack(tensors, dim):

@@ -29,7 +29,7 @@ def reversed_sum(tensor, dim):
 @op(
     "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
     inplace=True,
-    self=lambda grad, dim: cumsum_back(grad, dim),
+    self=lambda grad, self_scalar_type, dim: cumsum_back(cast(grad, self_scalar_type), dim),
 )
 def cumsum(self, dim, dtype):
     return scanned(np.add, self, dim, summed_type(self, dtype))
@@ -55,11 +55,12 @@ def cumprod(self, dim, dtype):
 def cumprod_back(grad, self, dim, result):
     """The gradient of cumulative products; where zeros occur, without dividing."""
     array = self._array
+    dim = wrap_dim(dim, array.ndim)
     if array.size <= 1 or array.shape[dim] == 1:
         return grad
     if array.all():
         return reversed_sum(result.conj() * grad, dim) / self.conj()
-    return cumprod_back_at_zeros(grad, self.conj(), wrap_dim(dim, array.ndim))
+    return cumprod_back_at_zeros(grad, self.conj(), dim)
 
 
 def cumprod_back_at_zeros(grad, self, dim):

@@ -312,7 +312,7 @@ def check_integers(name, index):
     Raises:
         RuntimeError: it holds no integers.
     """
-    if index.dtype not in (np.int64, np.int32):
+    if index.size and index.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
 
 

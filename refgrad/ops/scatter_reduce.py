@@ -1,15 +1,17 @@
 """`scatter` and its kin with a reduction: what is written is combined with what is there."""
 
 import warnings
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from refgrad.call import check_write
+from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.copying import copy_of, number_in
 from refgrad.ops.memory import write_refused
-from refgrad.ops.scatter import check_index_vector, kind_name, scatter_into, slices, without
-from refgrad.layout import wrap_dim
+from refgrad.ops.scatter import at_least_1d, check_index_vector, kind_name, scatter_into, slices, without
 
 SRC_DEPRECATED = (
     "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch release. "
@@ -154,51 +156,77 @@ def scatter_reduce_(self, dim, index, src, reduce, include_self):
     scatter_into(self, dim, index, src, "scatter_reduce", reduce_at(reduce, include_self))
 
 
+# Gradients ----------------------------------------------------------------------------------------------------------
+
+
+class Along(NamedTuple):
+    """How a reduction reaches its places: element by element (`scatter`) or slice by slice (`index`)."""
+
+    read: Callable  # the tensor at the places
+    add: Callable  # add values to a tensor at the places
+    reduce: Callable  # the reduction itself, of another target and source
+    clear: Callable  # zeros at the places
+    mark: Callable  # how a mask enters a product: as it is, or as numbers
+
+
 def scatter_reduce_back(grad, self, dim, index, src, reduce, include_self, result):
     """Both gradients of `scatter_reduce`."""
-    if not self._array.ndim and src._array.ndim:
-        src = src.reshape(()) if src._array.size == 1 else src
+    along = Along(
+        lambda tensor: tensor.gather(dim, index),
+        lambda tensor, values: calls.scatter_add(tensor, dim, index, values),
+        lambda target, source: calls.scatter_reduce(target, dim, index, source, reduce, include_self),
+        lambda tensor: tensor.scatter(dim, index, 0),
+        lambda mask: mask,
+    )
+    return reduction_back(along, grad, self, src, reduce, include_self, result)
+
+
+def index_reduce_back(grad, self, dim, index, source, reduce, include_self, result):
+    """Both gradients of `index_reduce`."""
+    along = Along(
+        lambda tensor: tensor.index_select(dim, index),
+        lambda tensor, values: calls.index_add(tensor, dim, index, values),
+        lambda target, source: calls.index_reduce(target, dim, index, source, reduce, include_self),
+        lambda tensor: tensor.index_fill(dim, index, 0),
+        lambda mask: mask.to(self.dtype),
+    )
+    return reduction_back(along, grad, self, source, reduce, include_self, result)
+
+
+def reduction_back(along, grad, self, src, reduce, include_self, result):
+    """The gradients of the target and of the source of a reduction."""
     if reduce == "sum":
-        grads = grad, grad.gather(dim, index)
+        grads = grad, along.read(grad)
     elif reduce == "mean":
-        ones = grad.new_ones(grad.shape) if include_self else grad.new_zeros(grad.shape)
-        count = calls.scatter_add(ones, dim, index, src.new_ones(src.shape))
-        count = count.masked_fill(count == 0, 1)
-        grads = grad / count, (grad / count).gather(dim, index)
+        start = calls.ones_like(grad) if include_self else calls.zeros_like(grad)
+        count = along.add(start, calls.ones_like(src))
+        count.masked_fill_(count == 0, 1)
+        grads = grad / count, along.read(grad) / along.read(count)
     elif reduce == "prod":
-        grads = prod_back(grad, self, dim, index, src, include_self, result)
+        grads = prod_back(along, grad, self, src, result)
     else:
-        grads = extreme_back(grad, self, dim, index, src, result)
-    if not include_self:
-        return grads[0].scatter(dim, index, 0), grads[1]
-    return grads
+        self_is = along.mark(self == result)
+        src_is = along.mark(src == along.read(result))
+        count = along.add(self_is.to(self.dtype), src_is.to(self.dtype))
+        shared = grad / count
+        grads = self_is * shared, src_is * along.read(shared)
+    return grads if include_self else (along.clear(grads[0]), grads[1])
 
 
-def prod_back(grad, self, dim, index, src, include_self, result):
+def prod_back(along, grad, self, src, result):
     """Gradients of a product: the product of the other factors, also where one is zero."""
     masked = self.masked_fill(self == 0, 1)
-    grad_self = (grad * masked.scatter_reduce(dim, index, src, "prod", include_self=include_self)) / masked
-    zero = (src == 0).to(src.dtype)
-    zeros = calls.scatter_add(calls.zeros_like(self), dim, index, zero).gather(dim, index)
-    single = ((src == 0).to(src.dtype) * zeros) == 1
-    filled = src.masked_fill(single, 1)
-    others = self.scatter_reduce(dim, index, filled, "prod", include_self=include_self)
+    grad_self = (grad * along.reduce(masked, src)) / masked
+    zero = src == 0
+    zeros = along.read(along.add(calls.zeros_like(self), zero.to(self.dtype)))
+    single = zero & (zeros == 1)
+    others = along.reduce(self, src.masked_fill(single, 1))
     grad_src = calls.where(
         single,
-        (grad * others).gather(dim, index),
-        (grad * result).gather(dim, index) / src.masked_fill(src == 0, 1),
+        along.read(grad * others),
+        along.read(grad * result) / src.masked_fill(zero, 1),
     )
     return grad_self, grad_src
-
-
-def extreme_back(grad, self, dim, index, src, result):
-    """Gradients of a maximum or minimum: shared evenly among those that are equal to it."""
-    value = result.gather(dim, index)
-    self_is = (self == result).to(self.dtype)
-    src_is = (src == value).to(self.dtype)
-    count = calls.scatter_add(self_is, dim, index, src_is)
-    shared = grad / count
-    return self_is * shared, src_is * shared.gather(dim, index)
 
 
 def check_index_reduce(target, dim, index, source, reduce):
@@ -229,6 +257,7 @@ def reduce_slices(target, dim, index, source, reduce, include_self):
     """Combine the slices of a source with those of a target."""
     warnings.warn(INDEX_REDUCE_BETA, UserWarning, stacklevel=5)
     dim = check_index_reduce(target, dim, index, source, reduce)
+    target, source = at_least_1d(target, source)
     reduce_at(reduce, include_self)(target, slices(dim, index.reshape(-1)), source)
 
 
@@ -258,12 +287,3 @@ def index_reduce(self, dim, index, source, reduce, include_self):
 )
 def index_reduce_(self, dim, index, source, reduce, include_self):
     reduce_slices(self, dim, index, source, reduce, include_self)
-
-
-def index_reduce_back(grad, self, dim, index, source, reduce, include_self, result):
-    """Both gradients of `index_reduce`, by way of `scatter_reduce` with the index spread over the slices."""
-    axis = wrap_dim(dim, self._array.ndim)
-    shape = [1] * self._array.ndim
-    shape[axis] = -1
-    spread = index.reshape(tuple(shape)).expand(source.shape)
-    return scatter_reduce_back(grad, self, dim, spread, source, reduce, include_self, result)

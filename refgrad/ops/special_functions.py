@@ -296,8 +296,8 @@ def logit_back(grad, self, eps):
     slope = grad / (self * (1.0 - self))
     low = 0.0 if eps is None else eps
     outside = calls.full((), float("nan") if eps is None else 0.0, dtype=self.dtype)
-    inside = calls.logical_and(self >= low, self <= 1.0 - low)
-    return calls.where(inside, slope, outside)
+    cut = calls.logical_or(self < low, self > 1.0 - low)
+    return calls.where(calls.logical_not(cut), slope, outside)
 
 
 @op(

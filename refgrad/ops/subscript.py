@@ -233,11 +233,10 @@ def without_leading_ones(shape: tuple) -> tuple:
 
 def assign(target: Tensor, value: Tensor) -> None:
     """Write a value into all of a target: a fill or a copy."""
-    shape = value._array.shape
-    if not shape:
+    shape, wanted = value._array.shape, target._array.shape
+    if not shape and wanted:
         OPS["fill_.Tensor"].call(target, value)
         return
-    wanted = target._array.shape
     if shape != wanted:
         short = without_leading_ones(shape)
         value = calls.view(value, short)

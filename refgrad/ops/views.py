@@ -1,5 +1,7 @@
 """Views: other shapes of the same memory. Their kernels map layouts."""
 
+import sys
+
 import numpy as np
 
 from refgrad.layout import Layout, contiguous_strides, infer_size, view_strides, window, wrap_dim
@@ -218,7 +220,7 @@ def without(values, position):
 @op(
     "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
     self=lambda grad, self_sym_sizes, dim, start, end, step: calls.slice_backward(
-        grad, self_sym_sizes, dim, start, end, step
+        grad, self_sym_sizes, dim, start or 0, sys.maxsize if end is None else end, step
     ),
 )
 def slice_(layout, dim, start, end, step):
