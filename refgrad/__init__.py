@@ -18,11 +18,13 @@ from refgrad.binding import register_tensor_type as _register_tensor_type
 from refgrad.dtypes import DType as dtype
 from refgrad.functional import cdist, chain_matmul, einsum, norm, tensordot, unique, unique_consecutive
 from refgrad.layout import Size
+from refgrad.printing import set_printoptions
 from refgrad.namespaces import make_front as _make_front
 from refgrad.ops import (
     activations,
     binary,
     binary_functions,
+    channel_normalization,
     comparison,
     complex_numbers,
     contraction,
@@ -61,6 +63,7 @@ from refgrad.ops import (
     views,
 )
 from refgrad.ops import random as _random
+from refgrad.ops import random_tensors as _random_tensors
 from refgrad.ops.from_data import TENSOR_TYPES as _TENSOR_TYPES
 from refgrad.ops.from_data import asarray, from_numpy
 from refgrad.storage import UntypedStorage

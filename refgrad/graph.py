@@ -31,6 +31,9 @@ def make_edge(node: "Node", number: int) -> Any:
     return (node, number) if number else node
 
 
+HAND_WRITTEN = frozenset(["CopyBackwards"])  # PyTorch generates its nodes but for these, which show their namespace
+
+
 class Freed:
     """Marks a saved value that was released."""
 
@@ -111,7 +114,8 @@ class Node:
 
     def name(self) -> str:
         """The name that PyTorch shows."""
-        return type(self).__name__
+        name = type(self).__name__
+        return f"torch::autograd::{name}" if name in HAND_WRITTEN else name
 
     @property
     def next_functions(self) -> tuple:

@@ -153,6 +153,13 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
+    if self._array.__class__ is not np.ndarray:
+        bit, resolve = ("conjugate", "resolve_conj") if self.is_conj() else ("negative", "resolve_neg")
+        if not force:
+            raise RuntimeError(
+                f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.{resolve}().numpy() instead."
+            )
+        return np.array(self._array)
     return self._array.view()
 
 
@@ -251,7 +258,7 @@ def show(self: Tensor) -> str:
 
 def formatted(self: Tensor, spec: str) -> str:
     """`format(tensor, spec)`: that of the number for 0-dim tensors."""
-    if not self._array.ndim:
+    if not self._array.ndim and type(self) is Tensor:
         return self._array.item().__format__(spec)
     return object.__format__(self, spec)
 

@@ -15,7 +15,7 @@ from refgrad.schema import Schema
 from refgrad.storage import count_write
 from refgrad.tensor import Tensor
 
-TENSOR_OR_NUMBER = (Tensor, int, float)
+NUMBERS = frozenset((int, float))
 
 
 class Overload(NamedTuple):
@@ -53,7 +53,9 @@ def make_front(name: str, method: bool) -> Callable | None:
     return front(name, overloads, method) if overloads else None
 
 
-FUNCTIONS_TOO = {"einsum", "tensordot"}
+FUNCTIONS_TOO = {
+    "diagonal_copy", "einsum", "resize_as_", "tensordot", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"
+}  # fmt: skip
 """Names that are functions although PyTorch's tables of signatures do not list them."""
 
 
@@ -63,40 +65,26 @@ def front(name: str, overloads: list[Overload], method: bool) -> Callable:
     slow = SlowFront(name, overloads, method)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
-            entry = quick.get(len(args))
-            if entry is not None:
-                for arg in args:
-                    if arg.__class__ not in TENSOR_OR_NUMBER:
-                        break
-                else:
-                    if args[0].__class__ is Tensor and (
-                        entry[1] or all([a.__class__ is Tensor for a in args])
-                    ):
-                        return entry[0](*args)
+        if not kwargs and args and args[0].__class__ is Tensor:
+            kinds = tuple([arg.__class__ for arg in args])
+            known = quick.get(kinds)
+            if known is not None:
+                return known[0](*args, *known[1])
+            if len(kinds) > 1 and NUMBERS.issuperset(kinds[1:]):
+                return slow.learn(args, quick)
         return slow(args, kwargs)
 
     function.__name__ = function.__qualname__ = name
     return function
 
 
-def quick_calls(overloads: list[Overload]) -> dict[int, tuple[Callable, bool]]:
-    """Calls that need no matching: number of arguments -> function for so many tensors, and whether numbers
-    may stand in.
-    """
-    quick: dict[int, tuple[Callable, bool]] = {}
+def quick_calls(overloads: list[Overload]) -> dict[tuple, tuple[Callable, tuple]]:
+    """Calls that need no matching: the classes of the arguments -> the function, and what follows them."""
+    quick: dict[tuple, tuple[Callable, tuple]] = {}
     for overload in overloads:
-        entry = overload.entry
-        arguments = entry.schema.arguments
-        required = [a for a in arguments if a.default is None]
-        if (
-            required
-            and all(a.type == "Tensor" and not a.optional for a in required)
-            and len(required) not in quick
-        ):
-            alone = len(overloads) == 1 or bool(getattr(entry, "scalar", ""))
-            numbers = bool(getattr(entry, "promote", "")) and len(required) == 2 and alone
-            quick[len(required)] = (overload.call, numbers)
+        required = [a for a in overload.entry.schema.arguments if a.default is None]
+        if required and all(a.type == "Tensor" and not a.optional for a in required):
+            quick.setdefault((Tensor,) * len(required), (overload.call, ()))
     return quick
 
 
@@ -111,7 +99,18 @@ class SlowFront:
         self.calls = [overload.call for overload in overloads]
 
     def __call__(self, args: tuple, kwargs: dict) -> Any:
-        index, values, extras = self.binder.bind(args, kwargs)
+        return self.finish(*self.binder.bind(args, kwargs))
+
+    def learn(self, args: tuple, quick: dict[tuple, tuple[Callable, tuple]]) -> Any:
+        """Call with a tensor and numbers; remember how, where the values come out as they went in."""
+        index, values, extras = self.binder.bind(args, {})
+        count = len(args)
+        if not extras and len(values) >= count and all([v is a for v, a in zip(values, args)]):
+            quick[tuple([arg.__class__ for arg in args])] = (self.calls[index], tuple(values[count:]))
+        return self.finish(index, values, extras)
+
+    def finish(self, index: int, values: list, extras: dict[str, Any]) -> Any:
+        """Run the overload that was matched."""
         if not extras:
             return self.calls[index](*values)
         out = extras.pop("out", None)

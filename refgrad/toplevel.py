@@ -230,7 +230,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         TypeError: the positions are no integers.
     """
     if indices.dtype.category != dtypes.INTEGER:
-        raise TypeError(f"expected 'indices' to be integer, but got dtype {indices.dtype}")
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     rest = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
     flat = indices._array

@@ -19,7 +19,7 @@ class TorchEngine(Engine):
 
     def __init__(self) -> None:
         torch.set_num_threads(1)  # sums are then added in the same order every time
-        gc.freeze()  # what torch's modules hold lives as long as the process: the collector need not look there
+        gc.freeze()  # what torch's modules hold lives as long as the process: no need to look there
         torch.set_warn_always(True)  # else some warnings come once per process
 
     def reset(self) -> None:

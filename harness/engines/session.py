@@ -160,8 +160,10 @@ class Session:
 
     def outcome(self, raised: tuple | None) -> tuple:
         warned = tuple(
-            (w.category.__name__, clean_message(str(w.message), self.filename)) for w in self.warned
-        )
+            (w.category.__name__, clean_message(str(w.message), self.filename))
+            for w in self.warned
+            if not issubclass(w.category, DeprecationWarning) or w.filename == self.filename
+        )  # Python, too, shows a deprecation only to the script that can mend it
         printed = tuple(self.printed)
         self.warned.clear()
         self.printed.clear()

@@ -1,10 +1,12 @@
 """`torch.nn`: modules, parameters, and what they are made of."""
 
+# ruff: noqa: F401, F403
+
 import importlib
 from typing import Any
 
 from refgrad.nn import functional, init
-from refgrad.nn.modules import *  # noqa: F403
+from refgrad.nn.modules import *
 from refgrad.nn.parameter import Buffer, Parameter
 
 

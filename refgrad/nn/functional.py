@@ -154,33 +154,33 @@ def tanhshrink(input: Tensor) -> Tensor:
 # Softmax
 
 
-def implied_dim(name: str, input: Tensor, stacklevel: int) -> int:
+def implied_dim(name: str, ndim: int, stacklevel: int) -> int:
     """The dimension that a softmax without one goes over, with a warning."""
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
         stacklevel=stacklevel,
     )
-    return 0 if input.dim() in (0, 1, 3) else 1
+    return 0 if ndim in (0, 1, 3) else 1
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The exponentials, scaled to sum to 1 over a dimension."""
     if dim is None:
-        dim = implied_dim("softmax", input, _stacklevel)
+        dim = implied_dim("softmax", input.dim(), _stacklevel)
     return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The softmax of the negated input."""
     if dim is None:
-        dim = implied_dim("softmin", input, _stacklevel)
+        dim = implied_dim("softmin", input.dim(), _stacklevel)
     return (-input).softmax(dim) if dtype is None else (-input).softmax(dim, dtype=dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of the softmax."""
     if dim is None:
-        dim = implied_dim("log_softmax", input, _stacklevel)
+        dim = implied_dim("log_softmax", input.dim(), _stacklevel)
     return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
 
 

@@ -9,7 +9,7 @@ from refgrad.tensor import Tensor, alias
 
 
 class Parameter(Tensor):
-    """A leaf over the memory of `data`, with its version counter, that a module counts among its parameters."""
+    """A leaf over the memory of `data`, with its version counter, that modules count as a parameter."""
 
     __slots__ = ()
 

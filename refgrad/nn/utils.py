@@ -36,7 +36,8 @@ def get_total_norm(
         total = vector_norm(calls.stack([norm.to(norms[0].dtype) for norm in norms]), norm_type)
         if error_if_nonfinite and not total.isfinite():
             raise RuntimeError(
-                f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
+                f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it "
+                "cannot be "
                 "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
                 "`error_if_nonfinite=False`"
             )
@@ -50,7 +51,9 @@ def vector_norm(tensor: Any, order: float) -> Any:
     return linalg.vector_norm(tensor, order)
 
 
-def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None) -> None:
+def clip_grads_with_norm_(
+    parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None
+) -> None:
     """Scale gradients whose norm is `total_norm` down to `max_norm`."""
     with no_grad():
         factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)

@@ -346,11 +346,11 @@ def power_of_number(self, exponent):
     """Each element to one exponent; small ones are computed as PyTorch does, which shows in their rounding."""
     if self.dtype.kind in "biu" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
-    base, power_array = together("arithmetic", self, exponent)
+    base, exponents = together("arithmetic", self, exponent)
     short = SHORT_POWERS.get(exponent)
     if short is not None and base.dtype.kind in "fc" and not (base.itemsize == 2 and abs(exponent) == 0.5):
-        return in_single(short)(base)
-    return power(base, power_array)
+        return short(base) if base.itemsize != 2 else short(base.astype(np.float32)).astype(np.float16)
+    return power(base, exponents)
 
 
 def pow_back(grad, self, exponent):

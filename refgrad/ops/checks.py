@@ -43,8 +43,16 @@ def in_single(function: Callable) -> Callable:
     return wider
 
 
+REAL = (float, int)
+
+
 def together(word: str, *operands: Any) -> list[np.ndarray]:
     """Arrays and numbers as arrays of their common type; with the word `float`, integers become the default float."""
+    first = operands[0]
+    if isinstance(first, np.ndarray) and first.dtype.kind == "f":
+        kind = first.dtype
+        if all([o.dtype is kind if isinstance(o, np.ndarray) else o.__class__ in REAL for o in operands]):
+            return [o if isinstance(o, np.ndarray) else kind.type(o) for o in operands]
     dimensioned, zero_dim, numbers = [], [], []
     for operand in operands:
         if isinstance(operand, np.ndarray):

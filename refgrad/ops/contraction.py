@@ -172,9 +172,7 @@ def einsum(equation, tensors, path=None):
     check_sizes(labels, tensors)
     result = output_labels(output, labels)
     everything = result + [label for label in order_of(labels) if label not in result]
-    operands = [
-        spread_out(tensor, own, everything) for tensor, own in zip(tensors, labels, strict=True)
-    ]
+    operands = [spread_out(tensor, own, everything) for tensor, own in zip(tensors, labels, strict=True)]
     return contracted(operands, len(result))
 
 
@@ -363,7 +361,9 @@ def pair_product(left: Any, right: Any, sums: list[int]) -> Any:
     batches, size = prod(first[i] for i in both), prod(first[i] for i in sums)
     rows, columns = prod(first[i] for i in only_left), prod(second[i] for i in only_right)
     left = calls.reshape(calls.permute(left, both + only_left + sums + only_right), (batches, rows, size))
-    right = calls.reshape(calls.permute(right, both + sums + only_right + only_left), (batches, size, columns))
+    right = calls.reshape(
+        calls.permute(right, both + sums + only_right + only_left), (batches, size, columns)
+    )
     shape = [first[i] for i in both + only_left] + [1 for _ in sums] + [second[i] for i in only_right]
     order = both + only_left + sums + only_right
     product = calls.view(calls.bmm(left, right), shape)

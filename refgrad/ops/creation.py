@@ -317,29 +317,32 @@ def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, 
 # Places in a triangle ---------------------------------------------------------------------------------------------------
 
 
-def triangle_places(keep, row, col, offset, dtype, device, requires_grad):
+def triangle_places(name, keep, row, col, offset, dtype, device, requires_grad):
     """Rows and columns of the elements of a matrix that a triangle keeps.
 
     Raises:
         RuntimeError: a size is negative.
     """
     check_device(device)
-    for name, count in (("row", row), ("col", col)):
+    for word, count in (("row", row), ("col", col)):
         if count < 0:
-            raise RuntimeError(f"{name} must be non-negative, got{count}")
+            raise RuntimeError(f"{word} must be non-negative, got{count}")
+    kind = dtype or dtypes.int64
+    if kind.category != dtypes.INTEGER:
+        raise NotImplementedError(f"\"{name}\" not implemented for '{kind.scalar_type}'")
     places = np.stack(np.nonzero(keep(np.ones((row, col), bool), offset)))
-    return finished(places.astype((dtype or dtypes.int64).numpy), requires_grad)
+    return finished(places.astype(kind.numpy), requires_grad)
 
 
 @composite(f"tril_indices(int row, int col, int offset=0, *, {OPTIONS}) -> Tensor")
 def tril_indices(
     row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
-    return triangle_places(np.tril, row, col, offset, dtype, device, requires_grad)
+    return triangle_places("tril_indices", np.tril, row, col, offset, dtype, device, requires_grad)
 
 
 @composite(f"triu_indices(int row, int col, int offset=0, *, {OPTIONS}) -> Tensor")
 def triu_indices(
     row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
-    return triangle_places(np.triu, row, col, offset, dtype, device, requires_grad)
+    return triangle_places("triu_indices", np.triu, row, col, offset, dtype, device, requires_grad)

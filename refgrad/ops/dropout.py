@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from refgrad.op import calls, composite, op
-from refgrad.ops.random import bernoulli_kernel, empty_as
+from refgrad.ops.random import bernoulli_kernel
+from refgrad.ops.random_tensors import empty_as
 from refgrad.tensor import wrap
 
 SELU_LOWER = 1.7580993408473766  # what SELU gives for minus infinity, negated

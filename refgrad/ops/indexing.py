@@ -179,7 +179,7 @@ def warn_expanded(array, name, example):
     ),
 )
 def index(self, indices):
-    return np.ascontiguousarray(self[places_of(self.shape, indices)])
+    return np.array(self[places_of(self.shape, indices)], order="C")
 
 
 INDEX_PUT = dict(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes
+from refgrad.layout import broadcast_shapes
 from refgrad.op import calls, composite, op
 from refgrad.ops.binary import div
 from refgrad.ops.matmul import is_plain
@@ -112,6 +113,8 @@ def l1_loss(self, target, reduction=MEAN):
     ),
 )
 def smooth_l1_loss(self, target, reduction, beta):
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     refuse_kind(self, "smooth_l1_cpu")
     distance = np.abs(self - target)
     loss = np.where(
@@ -316,9 +319,11 @@ def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction
         )
     inner = log_sigmoid(self)
     if pos_weight is not None:
+        broadcast_shapes(pos_weight.shape, target.shape)
         inner = ((pos_weight - pos_weight.dtype.type(1)) * target + pos_weight.dtype.type(1)) * inner
     loss = (target.dtype.type(1) - target) * self - inner
     if weight is not None:
+        broadcast_shapes(loss.shape, weight.shape)
         loss = loss * weight
     return reduced(loss.astype(target.dtype, copy=False), reduction)
 

@@ -67,9 +67,7 @@ def check_samples(self: np.ndarray) -> tuple[int, int]:
 def check_long(target: np.ndarray) -> None:
     """Refuse targets of another type than int64."""
     if target.dtype != np.int64:
-        raise RuntimeError(
-            f"expected scalar type Long but found {dtypes.OF_NUMPY[target.dtype].scalar_type}"
-        )
+        raise RuntimeError(f"expected scalar type Long but found {dtypes.OF_NUMPY[target.dtype].scalar_type}")
 
 
 def violations(self, target, margin):
@@ -96,9 +94,7 @@ def multi_margin_loss(self, target, p, margin, weight, reduction):
             f"{list(self.shape)}."
         )
     if weight is not None and weight.shape != (classes,):
-        raise RuntimeError(
-            f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
-        )
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
     refuse_kind(self, "multi_margin_loss_cpu_kernel")
     check_long(target)
     if ((target < 0) | (target >= classes)).any():
@@ -128,19 +124,19 @@ def multi_margin_loss_backward(grad_output, self, target, p, margin, weight, red
     return (slope * scale * grad).reshape(self.shape)
 
 
-def label_mask(target, classes):
-    """Which classes are targets: those before the first -1."""
-    mask = np.zeros((target.shape[0], classes), bool)
+def label_counts(target, classes):
+    """How often each class is named as a target, before the first -1."""
+    counts = np.zeros((target.shape[0], classes), np.int64)
     before = np.cumsum(target < 0, axis=1) == 0
     rows, columns = np.nonzero(before)
-    mask[rows, target[rows, columns]] = True
-    return mask
+    np.add.at(counts, (rows, target[rows, columns]), 1)
+    return counts
 
 
-def label_excess(self, mask):
+def label_excess(self, counts):
     """By how much each class that is no target comes within 1 of each that is: sample, target, other."""
     excess = 1 - self[:, :, None] + self[:, None, :]
-    return np.where(mask[:, :, None] & ~mask[:, None, :], np.maximum(excess, 0), 0)
+    return np.where((counts > 0)[:, :, None] & (counts == 0)[:, None, :], np.maximum(excess, 0), 0)
 
 
 @op(
@@ -161,11 +157,11 @@ def multilabel_margin_loss_forward(self, target, reduction):
     if target.size and (target.min() < -1 or target.max() >= classes):
         raise RuntimeError("argument #2 'target' is out of range")
     refuse_kind(self, "multilabel_margin_loss_forward_out_frame")
-    mask = label_mask(target.reshape(samples, classes), classes)
-    excess = label_excess(self.reshape(samples, classes), mask)
+    counts = label_counts(target.reshape(samples, classes), classes)
+    excess = label_excess(self.reshape(samples, classes), counts) * counts[:, :, None]
     losses = excess.sum((1, 2), dtype=self.dtype) / self.dtype.type(classes)
     shape = () if self.ndim < 2 else (samples,)
-    return reduced(losses.reshape(shape), reduction), mask.astype(self.dtype).reshape(self.shape)
+    return reduced(losses.reshape(shape), reduction), (counts > 0).astype(self.dtype).reshape(self.shape)
 
 
 @op(
@@ -175,11 +171,11 @@ def multilabel_margin_loss_forward(self, target, reduction):
 )
 def multilabel_margin_loss_backward(grad_output, self, target, reduction, is_target):
     samples, classes = check_samples(self)
-    mask = is_target.reshape(samples, classes) != 0
-    hit = (label_excess(self.reshape(samples, classes), mask) > 0).astype(self.dtype)
+    counts = label_counts(target.reshape(samples, classes), classes)
+    hit = (label_excess(self.reshape(samples, classes), counts) > 0).astype(self.dtype) * counts[:, :, None]
     scale = self.dtype.type(1 / (classes * samples if reduction == MEAN else classes))
     grad = grad_output.reshape(-1, 1) if reduction == NONE else grad_output
-    return ((hit.sum(1) - hit.sum(2)) * scale * grad).reshape(self.shape)
+    return ((hit.sum(1) - hit.sum(2)) * scale * grad).astype(self.dtype, copy=False).reshape(self.shape)
 
 
 @composite("multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")

@@ -321,8 +321,7 @@ def addbmm(self, batch1, batch2, beta, alpha):
             raise RuntimeError(f"{name} must be a 3D tensor")
     if batch1.shape[0] != batch2.shape[0]:
         raise RuntimeError(
-            "batch1 and batch2 must have same number of batches, got "
-            f"{batch1.shape[0]} and {batch2.shape[0]}"
+            f"batch1 and batch2 must have same number of batches, got {batch1.shape[0]} and {batch2.shape[0]}"
         )
     if batch1.shape[2] != batch2.shape[1]:
         left, right = (f"{array.shape[1]}x{array.shape[2]}" for array in (batch1, batch2))

@@ -1,0 +1,255 @@
+"""Scaling to mean 0 and variance 1 over trailing dimensions, and what normalisations share.
+
+*Statistics*: mean and reciprocal standard deviation (`rstd`), which the forward keeps for the backward.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from refgrad import dtypes
+from refgrad.modes import warn_once
+from refgrad.op import calls, composite, op
+
+# Shared
+
+
+def working(array: np.ndarray) -> np.ndarray:
+    """The array in the type in which statistics are computed."""
+    return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def statistics(array: np.ndarray, axes: tuple, eps: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, variance and reciprocal standard deviation over some axes, which stay with size 1."""
+    mean = array.mean(axes, keepdims=True)
+    variance = np.square(array - mean).mean(axes, keepdims=True)
+    return mean, variance, 1 / np.sqrt(variance + array.dtype.type(eps))
+
+
+def refuse_kind(array: np.ndarray, name: str) -> None:
+    """Refuse types that are not floating point."""
+    if array.dtype.kind != "f":
+        kind = dtypes.OF_NUMPY[array.dtype].scalar_type
+        raise NotImplementedError(f"\"{name}\" not implemented for '{kind}'")
+
+
+def check_parameters(input: np.ndarray, *parameters: np.ndarray | None) -> None:
+    """Refuse parameters of another type than the input's.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    first = next((array for array in parameters if array is not None), input)
+    if first.dtype is not input.dtype:
+        if first.dtype != np.float32:
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    for array in parameters:
+        if array is not None and array.dtype is not first.dtype:
+            found, wanted = (dtypes.OF_NUMPY[a.dtype].scalar_type for a in (array, first))
+            raise RuntimeError(f"expected scalar type {wanted} but found {found}")
+
+
+def normal_gradient(grad, normal, rstd, axes):
+    """The gradient of the input, from that of the normalised values."""
+    mean = grad.mean(axes, keepdims=True)
+    return rstd * (grad - mean - normal * (grad * normal).mean(axes, keepdims=True))
+
+
+def unwanted(gradients: Any, mask: Any) -> list:
+    """The gradients of an op, None for those that were not asked for."""
+    return [gradient if wanted else None for gradient, wanted in zip(gradients, mask, strict=True)]
+
+
+def no_derivative() -> None:
+    """Stands for the gradient of statistics, which never require one."""
+
+
+class DoubleBackward:
+    """The second derivatives of a normalisation, of which `scale` is the weight ready to multiply (None for 1).
+
+    Attributes:
+        normal: the normalised input, as a differentiable function of the input.
+    """
+
+    def __init__(self, input: Any, rstd: Any, scale: Any, grad_out: Any, dims: tuple):
+        self.dims = dims
+        self.grad_out = grad_out
+        self.scale = scale
+        centered = input - self.mean(input)
+        variance = self.mean(centered * centered)
+        # The epsilon that made `rstd`, so that the statistics can be computed anew as functions of the input.
+        epsilon = (rstd.detach() ** -2) - variance.detach()
+        self.rstd = (variance + epsilon).rsqrt()
+        self.normal = centered * self.rstd
+
+    def mean(self, tensor: Any) -> Any:
+        """The mean over the normalised dimensions."""
+        return calls.mean__dim(tensor, self.dims, True)
+
+    def projected(self, tensor: Any) -> Any:
+        """The tensor without what normalisation takes out."""
+        return tensor - self.mean(tensor) - self.normal * self.mean(tensor * self.normal)
+
+    def input_gradient(self, grad_input: Any, grad_scale: Any) -> Any:
+        """The gradient for the input, from those for the first gradients of input and scale."""
+        total = None
+        if grad_input is not None:
+            weighted = self.grad_out if self.scale is None else self.grad_out * self.scale
+            a, b = self.mean(grad_input), self.mean(grad_input * self.normal)
+            c, d = self.mean(weighted * self.normal), self.mean(weighted)
+            e = self.mean(grad_input * weighted)
+            inner = self.normal * (e - a * d - 3 * b * c) + c * (grad_input - a) + b * (weighted - d)
+            total = -(self.rstd * self.rstd) * inner
+        if grad_scale is not None:
+            part = self.rstd * self.projected(grad_scale * self.grad_out)
+            total = part if total is None else total + part
+        return total
+
+    def scale_gradient(self, grad_input: Any) -> Any:
+        """The gradient for the scale, still to be summed to its shape."""
+        return None if grad_input is None else self.grad_out * self.rstd * self.projected(grad_input)
+
+    def output_gradient(self, grad_input: Any, grad_scale: Any, grad_shift: Any) -> Any:
+        """The gradient for the gradient of the output."""
+        parts = []
+        if grad_input is not None:
+            part = self.rstd * self.projected(grad_input)
+            parts.append(part if self.scale is None else part * self.scale)
+        if grad_scale is not None:
+            parts.append(grad_scale * self.normal)
+        if grad_shift is not None:
+            parts.append(calls.expand(grad_shift, self.grad_out._array.shape))
+        return sum(parts[1:], parts[0]) if parts else None
+
+
+# Over trailing dimensions
+
+
+@op(
+    "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) "
+    "-> (Tensor, Tensor, Tensor)",
+    nondifferentiable=(1, 2),
+    jointly=(
+        "input, weight, bias",
+        lambda grad, input, normalized_shape, result1, result2, weight, bias, needs_input_grad: unwanted(
+            calls.native_layer_norm_backward(
+                grad, input, normalized_shape, result1, result2, weight, bias, needs_input_grad
+            ),
+            needs_input_grad,
+        ),
+    ),
+)
+def native_layer_norm(input, normalized_shape, weight, bias, eps):
+    check_layer_norm(input, normalized_shape, weight, bias)
+    refuse_kind(input, "LayerNormKernelImpl")
+    check_parameters(input, weight, bias)
+    axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    array = working(np.ascontiguousarray(input).reshape(input.shape))
+    mean, _, rstd = statistics(array, axes, eps)
+    result = (array - mean) * rstd
+    if weight is not None:
+        result = result * weight
+    if bias is not None:
+        result = result + bias
+    kind = input.dtype
+    return tuple([x.astype(kind, copy=False) for x in (result, mean, rstd)])
+
+
+def check_layer_norm(input, normalized_shape, weight, bias, separator=", "):
+    """Refuse shapes that do not fit.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    shape = list(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    for name, array in (("weight", weight), ("bias", bias)):
+        if array is not None and list(array.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(array.shape)} and normalized_shape = {shape}"
+            )
+    if list(input.shape[-len(shape) :]) != shape:
+        sizes = ", ".join(map(str, shape))
+        raise RuntimeError(
+            f"Given normalized_shape={shape}, expected input with shape [*{separator}{sizes}], but got input of size"
+            f"{list(input.shape)}"
+        )
+
+
+@op(
+    "native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, "
+    "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    node="NativeLayerNormBackwardBackward0",
+    jointly=(
+        "input, weight, grad_out",
+        lambda grads, grad_out, input, normalized_shape, mean, rstd, weight, needs_input_grad: (
+            layer_norm_second(grads, grad_out, input, normalized_shape, mean, rstd, weight, needs_input_grad)
+        ),
+    ),
+    mean=lambda: no_derivative(),
+    rstd=lambda: no_derivative(),
+    bias=lambda: no_derivative(),
+)
+def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
+    lead = input.ndim - len(normalized_shape)
+    axes, batch = tuple(range(lead, input.ndim)), tuple(range(lead))
+    kind = input.dtype
+    grad, array, mean, rstd = working(grad_out), working(input), working(mean), working(rstd)
+    normal = (array - mean) * rstd
+    nothing = np.zeros(0, kind)
+    scaled = grad if weight is None else grad * weight
+    results = [normal_gradient(scaled, normal, rstd, axes) if output_mask[0] else nothing]
+    results.append((grad * normal).sum(batch) if output_mask[1] else nothing)
+    results.append(grad.sum(batch) if output_mask[2] else nothing)
+    return [np.ascontiguousarray(x).astype(kind, copy=False).reshape(x.shape) for x in results]
+
+
+def layer_norm_second(grads, grad_out, input, normalized_shape, mean, rstd, weight, needed):
+    """The gradients for input, weight and `grad_out` of `native_layer_norm_backward`."""
+    lead = input._array.ndim - len(normalized_shape)
+    dims = tuple(range(lead, input._array.ndim))
+    parts = DoubleBackward(input, rstd, weight, grad_out, dims)
+    grad_input, grad_weight, grad_bias = grads
+    second_weight = parts.scale_gradient(grad_input) if needed[1] else None
+    if second_weight is not None and lead:
+        second_weight = calls.sum__dim_IntList(second_weight, tuple(range(lead)))
+    return [
+        parts.input_gradient(grad_input, grad_weight) if needed[0] else None,
+        second_weight,
+        parts.output_gradient(grad_input, grad_weight, grad_bias) if needed[2] else None,
+    ]
+
+
+@composite(
+    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, "
+    "bool cudnn_enable=True) -> Tensor"
+)
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
+    return calls.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+@composite(
+    "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor"
+)
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    check_layer_norm(input._array, normalized_shape, None if weight is None else weight._array, None, "")
+    refuse_kind(input._array, "rms_norm")
+    eps = float(np.finfo(input._array.dtype).eps) if eps is None else eps
+    dims = tuple(range(input._array.ndim - 1, input._array.ndim - len(normalized_shape) - 1, -1))
+    if weight is not None and weight.dtype is not input.dtype:
+        warn_once(
+            "Mismatch dtype between input and weight: input dtype = "
+            f"{input.dtype.cpp_name}, weight dtype = {weight.dtype.cpp_name}, Cannot dispatch to fused implementation."
+        )
+    upcast = calls.to__dtype(input, dtypes.float32) if input.dtype is dtypes.float16 else input
+    squares = calls.mean__dim(calls.pow__Tensor_Scalar(upcast, 2), dims, True)
+    result = calls.mul(upcast, calls.rsqrt(calls.add__Scalar(squares, eps)))
+    if weight is not None:
+        result = calls.mul(result, weight)
+    return result if result.dtype is input.dtype else result.to(input.dtype)

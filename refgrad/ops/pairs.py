@@ -21,7 +21,11 @@ def norm_kernel(self, p, dim, keepdim):
 OPS["norm.ScalarOpt_dim"] = Op(
     "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
     norm_kernel,
-    {"self": lambda grad, self, p, result, dim, keepdim: norm_back(grad, self, p, result, tuple(dim), keepdim)},
+    {
+        "self": lambda grad, self, p, result, dim, keepdim: norm_back(
+            grad, self, p, result, tuple(dim), keepdim
+        )
+    },
     node="NormBackward1",
 )
 
@@ -67,9 +71,7 @@ def beyond(number, tensor):
     return calls.sub(tensor.new_ones(tensor._array.shape) * number, tensor)
 
 
-@composite(
-    "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor"
-)
+@composite("hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor")
 def hinge_embedding_loss(self, target, margin=1.0, reduction=MEAN):
     zeros = zeros_like(self)
     lacking = calls.clamp_min(beyond(margin, self), 0)

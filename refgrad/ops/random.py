@@ -1,6 +1,6 @@
 """Random numbers: writing them in place, and the tensors made of them. The stream itself is in generator.py.
 
-*Memory order*: elements are drawn in the order in which they lie in memory, whatever order the dimensions have.
+*Memory order*: elements are drawn in the order in which they lie in memory, not in that of the dimensions.
 """
 
 import math
@@ -15,10 +15,10 @@ from refgrad.generator import Generator as Stream
 from refgrad.layout import Layout, broadcast_shapes
 from refgrad.op import calls, composite, op
 from refgrad.ops.copying import empty_strided, kept_strides
-from refgrad.types import contiguous_format
 from refgrad.ops.creation import OPTIONS, checked_size, finished, kind_of
 from refgrad.ops.views import expand
 from refgrad.tensor import CPU, Device, Tensor, type_name, wrap
+from refgrad.types import contiguous_format
 
 NO_NEGATIVE = errors.expected_true("p_in >= 0 && p_in <= 1")
 
@@ -28,7 +28,9 @@ class Generator(Stream):
 
     def __init__(self, device: Any = "cpu"):
         if Device(device).type != "cpu":
-            raise RuntimeError(f"a generator for {device} needs a device that refgrad does not have; use 'cpu'")
+            raise RuntimeError(
+                f"a generator for {device} needs a device that refgrad does not have; use 'cpu'"
+            )
         super().__init__()
 
     @property
@@ -72,7 +74,7 @@ def draws_from(generator: Generator | None) -> Generator:
 
 def refuse(kernel: str, dtype: np.dtype) -> Exception:
     """PyTorch's refusal of an element type by a kernel."""
-    return NotImplementedError(f'"{kernel}" not implemented for \'{dtypes.OF_NUMPY[dtype].scalar_type}\'')
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.OF_NUMPY[dtype].scalar_type}'")
 
 
 def in_memory_order(array):
@@ -94,7 +96,7 @@ def zeros_for(grad):
 
 
 def filled_zeros(grad, sizes):
-    """The gradient of a parameter: zeros that PyTorch's C++ makes and then fills, which counts as one write."""
+    """The gradient of a parameter: zeros that C++ makes and then fills, which counts as one write."""
     return grad.new_zeros(sizes).zero_()
 
 
@@ -103,7 +105,7 @@ def write_random(text, node, kernel, **formulas):
     return op(text, self=zeros_for, node=node, writes=True, **formulas)(kernel)
 
 
-# Written in place ---------------------------------------------------------------------------------------------------
+# Written in place -------------------------------------------------------------------------------------------
 
 
 def check_bounds(low, high, dtype):
@@ -121,10 +123,13 @@ def check_bounds(low, high, dtype):
         if not -largest <= bound <= largest:
             raise RuntimeError(f"{word} is out of bounds for {name}")
     if low > high:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
+        )
     if high - low > largest:
         raise RuntimeError(
-            f"uniform_ expects to-from <= std::numeric_limits<{dtypes.OF_NUMPY[dtype].scalar_type}>::max(), but found "
+            f"uniform_ expects to-from <= std::numeric_limits<{dtypes.OF_NUMPY[dtype].scalar_type}>::max(), "
+            "but found "
             f"to={high:g} and from={low:g} which result in to-from to exceed the limit"
         )
 
@@ -230,8 +235,10 @@ def check_integers(low, high, dtype):
         for word, bound in (("from", low), ("to - 1", high - 1)):
             if not -(2**digits) <= bound <= 2**digits:
                 warnings.warn(
-                    f"{word} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {kind.cpp_name} "
-                    "can support discrete uniform distribution only within this range. This warning will become an "
+                    f"{word} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
+                    f"{kind.cpp_name} "
+                    "can support discrete uniform distribution only within this range. This warning will "
+                    "become an "
                     "error in version 1.7 release, please fix the code in advance",
                     UserWarning,
                     stacklevel=4,
@@ -283,7 +290,8 @@ random_ = write_random(
 def exponential_kernel(self, lambd, generator):
     if self.dtype.kind != "f":
         raise RuntimeError(
-            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
+            "Exponential distribution is a continuous probability distribution. dtype must be a floating "
+            "point but you "
             f"specified {dtypes.OF_NUMPY[self.dtype].scalar_type}"
         )
     if not lambd > 0:
@@ -333,7 +341,8 @@ def cauchy_kernel(self, median, sigma, generator):
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     if self.dtype.kind != "f":
         raise RuntimeError(
-            "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
+            "Cauchy distribution is a continuous probability distribution. dtype must be a floating point "
+            "but you "
             f"specified {dtypes.OF_NUMPY[self.dtype].cpp_name}"
         )
     put(self, draws_from(generator).cauchy(self.size, self.dtype, median, sigma))
@@ -344,274 +353,3 @@ cauchy_ = write_random(
     "CauchyBackward0",
     cauchy_kernel,
 )
-
-
-# New tensors by shape -----------------------------------------------------------------------------------------------
-
-RANDOM_OPTIONS = f"*, Generator? generator=None, {OPTIONS}"
-LIKE_OPTIONS = f"{RANDOM_OPTIONS}, MemoryFormat? memory_format=None"
-
-
-@composite(f"rand(SymInt[] size, {RANDOM_OPTIONS}) -> Tensor")
-def rand(size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    array = np.empty(checked_size(size), kind_of(dtype))
-    uniform_kernel(array, 0.0, 1.0, generator)
-    return finished(array, requires_grad)
-
-
-@composite(f"randn(SymInt[] size, {RANDOM_OPTIONS}) -> Tensor")
-def randn(size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    array = np.empty(checked_size(size), kind_of(dtype))
-    normal_kernel(array, 0.0, 1.0, generator)
-    return finished(array, requires_grad)
-
-
-@composite(f"randint(SymInt high, SymInt[] size, {RANDOM_OPTIONS}) -> Tensor")
-def randint(high, size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    return randint_low(0, high, size, generator, dtype, layout, device, pin_memory, requires_grad)
-
-
-@composite(f"randint.low(SymInt low, SymInt high, SymInt[] size, {RANDOM_OPTIONS}) -> Tensor")
-def randint_low(
-    low, high, size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
-):
-    array = np.empty(checked_size(size), (dtypes.int64 if dtype is None else dtype).numpy)
-    random_from_kernel(array, low, high, generator)
-    return finished(array, requires_grad)
-
-
-@composite(f"randperm(SymInt n, {RANDOM_OPTIONS}) -> Tensor")
-def randperm(n, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    kind = dtypes.int64 if dtype is None else dtype
-    checked_size((n,))
-    if kind.category == dtypes.FLOATING and n > 2 ** (np.finfo(kind.numpy).nmant + 1) + 1:
-        raise RuntimeError(f"n cannot be greater than {2 ** (np.finfo(kind.numpy).nmant + 1) + 1} for {kind.scalar_type} type.")
-    if kind.category == dtypes.INTEGER and n > np.iinfo(kind.numpy).max:
-        raise RuntimeError(f"value cannot be converted to type {kind.numpy.name}_t without overflow")
-    if kind.category in (dtypes.BOOL, dtypes.COMPLEX):
-        raise refuse("randperm", kind.numpy)
-    return finished(draws_from(generator).randperm(n).astype(kind.numpy, copy=False), requires_grad)
-
-
-def empty_as(tensor, dtype=None, memory_format=None):
-    """New memory in the shape of a tensor, laid out alike unless it shall be contiguous."""
-    array = tensor._array
-    kind = array.dtype if dtype is None else dtype.numpy
-    if memory_format is contiguous_format or array.flags.c_contiguous:
-        return np.empty(array.shape, kind)
-    return empty_strided(array.shape, kept_strides(array), kind)
-
-
-@composite(f"rand_like(Tensor self, {LIKE_OPTIONS}) -> Tensor")
-def rand_like(
-    self, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None
-):
-    array = empty_as(self, dtype, memory_format)
-    uniform_kernel(array, 0.0, 1.0, generator)
-    return finished(array, requires_grad)
-
-
-@composite(f"randn_like(Tensor self, {LIKE_OPTIONS}) -> Tensor")
-def randn_like(
-    self, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None
-):
-    array = empty_as(self, dtype, memory_format)
-    normal_kernel(array, 0.0, 1.0, generator)
-    return finished(array, requires_grad)
-
-
-@composite(f"randint_like(Tensor self, SymInt high, {LIKE_OPTIONS}) -> Tensor")
-def randint_like(
-    self,
-    high,
-    generator=None,
-    dtype=None,
-    layout=None,
-    device=None,
-    pin_memory=False,
-    requires_grad=False,
-    memory_format=None,
-):
-    array = empty_as(self, dtype, memory_format)
-    random_from_kernel(array, 0, high, generator)
-    return finished(array, requires_grad)
-
-
-@composite(f"randint_like.low_dtype(Tensor self, SymInt low, SymInt high, {LIKE_OPTIONS}) -> Tensor")
-def randint_like_low(
-    self,
-    low,
-    high,
-    generator=None,
-    dtype=None,
-    layout=None,
-    device=None,
-    pin_memory=False,
-    requires_grad=False,
-    memory_format=None,
-):
-    array = empty_as(self, dtype, memory_format)
-    random_from_kernel(array, low, high, generator)
-    return finished(array, requires_grad)
-
-
-# New tensors by parameters ------------------------------------------------------------------------------------------
-
-
-@op(
-    "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-    self=zeros_for,
-)
-def bernoulli(self, generator):
-    result = np.empty(self.shape, self.dtype)
-    bernoulli_tensor_kernel(result, self, generator)
-    return result
-
-
-@op("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", refused="aten::bernoulli")
-def bernoulli_p(self, p, generator):
-    result = np.empty(self.shape, self.dtype)
-    bernoulli_kernel(result, p, generator)
-    return result
-
-
-def standard_normals(shape, dtype, generator, std=1.0):
-    """New memory with normal numbers around 0."""
-    array = np.empty(shape, dtype)
-    normal_kernel(array, 0.0, std, generator)
-    return array
-
-
-def check_deviations(std):
-    """Refuse standard deviations that are complex or negative.
-
-    Raises:
-        RuntimeError: with PyTorch's text.
-    """
-    if std.dtype.kind == "c":
-        raise RuntimeError("normal expects standard deviation to be non-complex")
-    if not (std >= 0).all():
-        raise RuntimeError("normal expects all elements of std >= 0.0")
-
-
-@op(
-    "normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
-    mean=lambda grad, mean_sym_sizes: filled_zeros(grad, mean_sym_sizes),
-    node="NormalBackward1",
-)
-def normal_means(mean, std, generator):
-    return standard_normals(mean.shape, mean.dtype, generator, std) + mean
-
-
-@op(
-    "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    std=lambda grad, std_sym_sizes: filled_zeros(grad, std_sym_sizes),
-    node="NormalBackward2",
-)
-def normal_deviations(mean, std, generator):
-    check_deviations(std)
-    return standard_normals(std.shape, std.dtype, generator) * std + std.dtype.type(mean)
-
-
-@op(
-    "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    mean=lambda grad, mean_sym_sizes: filled_zeros(grad, mean_sym_sizes),
-    std=lambda grad, std_sym_sizes: filled_zeros(grad, std_sym_sizes),
-    node="NormalBackward3",
-)
-def normal_both(mean, std, generator):
-    check_deviations(std)
-    shape = broadcast_shapes(mean.shape, std.shape)
-    normals = standard_normals(shape, mean.dtype, generator)
-    return (normals * std + mean).astype(mean.dtype, copy=False)
-
-
-@composite(f"normal.float_float(float mean, float std, SymInt[] size, {RANDOM_OPTIONS}) -> Tensor")
-def normal_size(
-    mean, std, size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
-):
-    array = np.empty(checked_size(size), kind_of(dtype))
-    normal_kernel(array, mean, std, generator)
-    return finished(array, requires_grad)
-
-
-@op(
-    "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
-)
-def multinomial(self, num_samples, replacement, generator):
-    if not 1 <= self.ndim <= 2:
-        raise RuntimeError("prob_dist must be 1 or 2 dim")
-    if self.dtype.kind != "f":
-        kind = dtypes.OF_NUMPY[self.dtype].scalar_type
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {kind}")
-    if num_samples <= 0:
-        raise RuntimeError("cannot sample n_sample <= 0 samples")
-    if not replacement and num_samples > self.shape[-1]:
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    check_weights(self, replacement and num_samples > 1)
-    if not self.size:
-        return np.empty((*self.shape[:-1], num_samples), np.int64)
-    weights = np.ascontiguousarray(self)
-    return np.ascontiguousarray(draws_from(generator).multinomial(weights, num_samples, replacement))
-
-
-def check_weights(weights, replacement):
-    """Refuse weights that make no distribution.
-
-    Raises:
-        RuntimeError: with PyTorch's text, which differs for draws with replacement.
-    """
-    if replacement:
-        if not (weights >= 0).all():
-            raise RuntimeError("invalid multinomial distribution (encountering probability entry < 0)")
-        if not np.isfinite(weights).all():
-            raise RuntimeError("invalid multinomial distribution (encountering probability entry = infinity or NaN)")
-    elif not (np.isfinite(weights) & (weights >= 0)).all():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if weights.size and not (weights.sum(-1) > 0).all():
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-
-
-@op(
-    "poisson(Tensor self, Generator? generator=None) -> Tensor",
-    self=lambda grad, self_info: filled_zeros(grad, self_info),
-)
-def poisson(self, generator):
-    if self.dtype.kind != "f":
-        raise refuse("poisson_cpu", self.dtype)
-    if not (self >= 0).all():
-        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    source = draws_from(generator)
-    result = np.zeros(self.shape, self.dtype)
-    result.ravel()[...] = [one_poisson(rate, source) for rate in self.ravel().tolist()]
-    return result
-
-
-def one_poisson(rate, source):
-    """One Poisson number: by multiplying uniform numbers, from rate 10 on by transformed rejection (Hörmann)."""
-
-    def draw():
-        return float(source.doubles(1)[0])
-
-    if rate < 10:
-        limit, product, count = math.exp(-rate), 1.0, 0
-        if rate == 0:
-            return 0
-        while (product := product * draw()) > limit:
-            count += 1
-        return count
-    root, log_rate = math.sqrt(rate), math.log(rate)
-    b = 0.931 + 2.53 * root
-    a = -0.059 + 0.02483 * b
-    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
-    while True:
-        u, v = draw() - 0.5, draw()
-        distance = 0.5 - abs(u)
-        count = math.floor((2 * a / distance + b) * u + rate + 0.43)
-        if distance >= 0.07 and v <= 0.9277 - 3.6224 / (b - 2):
-            return count
-        if count < 0 or (distance < 0.013 and v > distance):
-            continue
-        bound = -rate + count * log_rate - math.lgamma(count + 1)
-        if math.log(v) + math.log(inverse_alpha) - math.log(a / (distance * distance) + b) <= bound:
-            return count

@@ -14,6 +14,8 @@ from refgrad.ops.checks import not_implemented
 from refgrad.return_types import named
 from refgrad.tensor import wrap
 
+COMMON = (np.dtype("float32"), np.dtype("float64"))  # types whose sums need no other type
+
 # Dimensions ---------------------------------------------------------------------------------------------------------
 
 
@@ -87,6 +89,8 @@ def summed_type(array, dtype):
     self=lambda grad, self_sym_sizes: calls.expand(grad, self_sym_sizes),
 )
 def sum_all(self, dtype):
+    if dtype is None and self.dtype in COMMON:
+        return np.add.reduce(self, None)
     return accumulated(np.add, self, None, False, summed_type(self, dtype))
 
 
@@ -143,6 +147,8 @@ def mean_of(array, axes, keepdim, dtype):
     self=lambda grad, self_sym_sizes, self_sym_numel: calls.expand(grad, self_sym_sizes) / self_sym_numel,
 )
 def mean(self, dtype):
+    if dtype is None and self.dtype in COMMON:
+        return np.divide(np.add.reduce(self, None), self.size, dtype=self.dtype)
     return mean_of(self, tuple(range(self.ndim)), False, dtype)
 
 
@@ -218,7 +224,7 @@ def trace(self):
 
 def trace_back(grad, sizes):
     """The gradient along the diagonal."""
-    places = wrap(np.arange(0, sizes[0] * sizes[1], sizes[1] + 1))
+    places = wrap(np.arange(min(sizes)) * (sizes[1] + 1))
     return grad.new_zeros((sizes[0] * sizes[1],)).index_fill_(0, places, grad).view(sizes)
 
 
@@ -378,7 +384,13 @@ def selected(array, argument, axis, keepdim):
 
 def taken(array, indices, axis, keepdim):
     """The elements at these positions along an axis, one for each row, and the positions."""
-    values = np.take_along_axis(array, indices, axis)
+    if array.ndim == 1:
+        values = array[indices]
+    elif array.ndim == 2:
+        rows = np.arange(indices.size)
+        values = array[rows, indices[:, 0]] if axis else array[indices[0], rows]
+    else:
+        values = np.take_along_axis(array, indices, axis)
     shape = indices.shape if keepdim else array.shape[:axis] + array.shape[axis + 1 :]
     return np.array(values.reshape(shape), order="C"), np.array(indices.reshape(shape), order="C")
 

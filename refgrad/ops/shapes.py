@@ -66,7 +66,7 @@ def roll(self, shifts, dims):
     if not shifts:
         raise RuntimeError("`shifts` required")
     if not dims and len(shifts) == 1:
-        return np.ascontiguousarray(np.roll(self, shifts[0]).reshape(self.shape))
+        return np.array(np.roll(self, shifts[0]), order="C").reshape(self.shape)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not self.size:
@@ -240,8 +240,8 @@ def diagonal_scatter(self, src, offset, dim1, dim2):
 
 @op(
     "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
-    self=lambda grad, src_info, size, stride, storage_offset: calls.as_strided_scatter(
-        grad, grad.new_zeros(src_info), size, stride, storage_offset
+    self=lambda grad, self_geometry, size, stride, storage_offset: as_strided_scatter_back(
+        grad, self_geometry, size, stride, storage_offset
     ),
     src=lambda grad, size, stride, storage_offset: calls.as_strided(
         calls.contiguous(grad), size, stride, storage_offset
@@ -249,6 +249,14 @@ def diagonal_scatter(self, src, offset, dim1, dim2):
 )
 def as_strided_scatter(self, src, size, stride, storage_offset):
     return embedded(self, src, as_strided, size, stride, storage_offset)
+
+
+def as_strided_scatter_back(grad, geometry, size, stride, storage_offset):
+    """The gradient where the source was written, zeros elsewhere, as PyTorch has it."""
+    result = grad.new_empty_strided(geometry.shape, geometry.strides)
+    part = calls.as_strided(result, size, stride, storage_offset)
+    part.copy_(calls.as_strided(calls.contiguous(grad), size, stride, storage_offset))
+    return result
 
 
 # Repetition ---------------------------------------------------------------------------------------------------------
@@ -274,7 +282,7 @@ def repeat(self, repeats):
 def repeat_back(grad, repeats, sizes):
     """The gradients of all repetitions added up."""
     if 0 in repeats:
-        return grad.new_zeros(sizes)
+        return calls.zero_(grad.new_zeros(sizes))  # as PyTorch fills it where writes are counted
     extra = len(repeats) - len(sizes)
     for _ in range(extra):
         grad = calls.sum__dim_IntList(grad, (0,), False)
@@ -446,6 +454,6 @@ def block_diag_back(grad, sizes, kinds):
         rows, columns = (1,) * (2 - len(size)) + tuple(size)
         part = calls.slice(calls.slice(grad, 0, row, row + rows, 1), 1, column, column + columns, 1)
         part = real_part(part, kind)
-        parts.append(calls.squeeze__dim(part, -1) if not size else calls.squeeze__dim(part, 0) if len(size) == 1 else part)
+        parts.append(calls.squeeze__dim(part, -1) if len(size) < 2 else part)
         row, column = row + rows, column + columns
     return parts

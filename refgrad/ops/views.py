@@ -99,7 +99,7 @@ def alias(layout):
 
 @op(
     "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
-    self=lambda grad, self_sym_sizes: grad.sum_to_size(self_sym_sizes),
+    self=lambda grad, self_sym_sizes: grad.sum_to_size(self_sym_sizes) if self_sym_sizes else grad.sum(),
 )
 def expand(layout, size, implicit):
     if len(size) < layout.ndim:
@@ -108,25 +108,25 @@ def expand(layout, size, implicit):
             f"greater or equal to the number of dimensions in the tensor ({layout.ndim})"
         )
     lead = len(size) - layout.ndim
-    shape, strides = [], []
-    for i, wanted in enumerate(size):
-        own = layout.shape[i - lead] if i >= lead else None
-        if wanted == -1:
-            if own is None:
+    shape = list(size)
+    strides = [0] * len(size)
+    for i in reversed(range(len(size))):
+        if i < lead:
+            if size[i] == -1:
                 raise RuntimeError(
                     f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
                 )
-            wanted = own
-        if own is None or own == 1 != wanted:
-            strides.append(0)
-        elif own == wanted:
-            strides.append(layout.strides[i - lead])
-        else:
+            if size[i] == 1 and layout.ndim:
+                strides[i] = shape[i + 1] * strides[i + 1]
+            continue
+        own = layout.shape[i - lead]
+        if size[i] in (-1, own):
+            shape[i], strides[i] = own, layout.strides[i - lead]
+        elif own != 1:
             raise RuntimeError(
-                f"The expanded size of the tensor ({wanted}) must match the existing size ({own}) at non-singleton "
+                f"The expanded size of the tensor ({size[i]}) must match the existing size ({own}) at non-singleton "
                 f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(layout.shape)}"
             )
-        shape.append(wanted)
     return Layout(tuple(shape), tuple(strides), layout.offset)
 
 
@@ -161,19 +161,29 @@ def as_strided(layout, size, stride, storage_offset):
 
 def as_strided_back(grad, geometry, size, stride, storage_offset):
     """The gradient of the source: what lies at each place of the memory, summed over the places of the view."""
-    sizes, strides, offset = geometry
-    storage_offset = offset if storage_offset is None else storage_offset
-    places, source = positions(size, stride, storage_offset), positions(sizes, strides, offset)
-    length = 1 + max(int(places.max(initial=0)), int(source.max(initial=0)))
+    storage_offset = geometry.offset if storage_offset is None else storage_offset
+    if 0 in size or 0 in geometry.shape:
+        return grad.new_zeros(geometry.shape)
+    kept = [i for i, (n, step) in enumerate(zip(size, stride)) if n != 1 and step != 0]
+    for i in reversed(range(len(size))):
+        if size[i] == 1:
+            grad = calls.squeeze__dim(grad, i)
+        elif stride[i] == 0:
+            grad = calls.sum__dim_IntList(grad, (i,), False)
+    shared = min(geometry.offset, storage_offset)
+    view = Layout(tuple(size[i] for i in kept), tuple(stride[i] for i in kept), storage_offset - shared)
+    source = Layout(geometry.shape, geometry.strides, geometry.offset - shared)
+    view_places, source_places = positions(*view), positions(*source)
+    length = 1 + max(int(view_places.max(initial=0)), int(source_places.max(initial=0)))
     memory = grad.new_zeros((length,))
-    if overlapping(size, stride):
-        memory.index_add_(0, wrap(places.ravel()), grad.reshape((-1,)))
+    if overlapping(view.shape, view.strides):
+        memory = memory.index_add_(0, wrap(view_places.reshape(-1)), grad.reshape((-1,)))
     else:
-        memory.as_strided(size, stride, storage_offset).copy_(grad)
-    if overlapping(sizes, strides):
-        counts = np.bincount(source.ravel(), minlength=length).clip(1)
+        calls.as_strided(memory, *view).copy_(grad)
+    if overlapping(source.shape, source.strides):
+        counts = np.bincount(source_places.ravel(), minlength=length)
         memory = memory / wrap(counts.astype(grad._array.dtype))
-    return memory.as_strided(sizes, strides, offset)
+    return calls.as_strided(memory, *source)
 
 
 def positions(size, stride, offset):

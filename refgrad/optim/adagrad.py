@@ -38,8 +38,10 @@ class Adagrad(Optimizer):
         check_learning_rate(lr)
         check_not_negative(lr_decay=lr_decay, weight_decay=weight_decay)
         check_not_negative(initial_accumulator_value=initial_accumulator_value, eps=eps)
-        defaults = dict(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay)
-        defaults.update(initial_accumulator_value=initial_accumulator_value, foreach=foreach, maximize=maximize)
+        defaults: dict = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay}
+        defaults.update(
+            initial_accumulator_value=initial_accumulator_value, foreach=foreach, maximize=maximize
+        )
         defaults.update(differentiable=differentiable, fused=fused)
         super().__init__(params, defaults)
         check_fused(fused, foreach, differentiable)

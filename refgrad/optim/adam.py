@@ -47,11 +47,21 @@ class Adam(Optimizer):
             if not 0.0 <= betas[i] < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
         check_not_negative(weight_decay=weight_decay)
-        kinds = [float if isinstance(beta, float) else Tensor if isinstance(beta, Tensor) else None for beta in betas]
+        kinds = [
+            float if isinstance(beta, float) else Tensor if isinstance(beta, Tensor) else None
+            for beta in betas
+        ]
         if kinds[0] is None or kinds[0] is not kinds[1]:
             raise ValueError("betas must be either both floats or both Tensors")
         betas = tuple(number_or_scalar(beta) for beta in betas)
-        defaults = dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize)
+        defaults: dict = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+        }
         defaults.update(foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused)
         defaults.update(decoupled_weight_decay=decoupled_weight_decay)
         super().__init__(params, defaults)

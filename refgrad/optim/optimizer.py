@@ -1,6 +1,7 @@
 """`Optimizer`: groups of parameters, what is remembered about each, and the step.
 
-*Group*: a dict with `params` and the options that hold for them. *State*: what an optimizer remembers about a parameter.
+*Group*: a dict with `params` and the options that hold for them. *State*: what an optimizer remembers about
+a parameter.
 """
 
 import functools
@@ -18,11 +19,13 @@ from refgrad.nn.parameter import typename
 from refgrad.tensor import Tensor
 
 DUPLICATES = (
-    "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
+    "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+    "see "
     "github.com/pytorch/pytorch/issues/40967 for more information"
 )
 SETS = (
-    "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change "
+    "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+    "will change "
     "between runs. Please use a list instead."
 )
 
@@ -50,7 +53,9 @@ def hooked(step: Callable) -> Callable:
             changed = hook(self, args, kwargs)
             if changed is not None:
                 if not (isinstance(changed, tuple) and len(changed) == 2):
-                    raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
+                    raise RuntimeError(
+                        f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
+                    )
                 args, kwargs = changed
         result = step(*args, **kwargs)
         for hook in [*self._optimizer_step_post_hooks.values(), *everywhere_after.values()]:
@@ -102,7 +107,7 @@ class Optimizer:
             text += "".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params")
         return text + ")"
 
-    # Groups ---------------------------------------------------------------------------------------------------------
+    # Groups -------------------------------------------------------------------------------------------------
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add a group; options that it does not give get their defaults.
@@ -116,12 +121,16 @@ class Optimizer:
         put_parameters(param_group)
         for parameter in param_group["params"]:
             if not isinstance(parameter, Tensor):
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(parameter)}")
+                raise TypeError(
+                    f"optimizer can only optimize Tensors, but one of the params is {typename(parameter)}"
+                )
             if not self.defaults.get("differentiable") and not (parameter.is_leaf or parameter.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
-                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+                raise ValueError(
+                    f"parameter group didn't specify a value of required optimization parameter {name}"
+                )
             param_group.setdefault(name, default)
         own = set(param_group["params"])
         if len(own) != len(param_group["params"]):
@@ -143,10 +152,12 @@ class Optimizer:
             for parameter in group["params"]:
                 clear_grad(parameter, set_to_none)
 
-    # Step -----------------------------------------------------------------------------------------------------------
+    # Step ---------------------------------------------------------------------------------------------------
 
     def step(self, closure: Callable | None = None) -> Any:
-        """Update every parameter that has a gradient; `closure` computes them (and the loss, which is returned) first."""
+        """Update every parameter that has a gradient; `closure` computes them (and the loss, which is
+        returned) first.
+        """
         before = modes.state.grad
         modes.set_grad(self.defaults.get("differentiable", False))
         try:
@@ -174,7 +185,7 @@ class Optimizer:
         """Call `hook(optimizer, args, kwargs)` after each step."""
         return add_hook(self._optimizer_step_post_hooks, hook)  # type: ignore[attr-defined]
 
-    # State ----------------------------------------------------------------------------------------------------------
+    # State --------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
         """State and groups, with numbers in place of the parameters."""
@@ -190,7 +201,9 @@ class Optimizer:
             packed["params"] = [numbers[id(parameter)] for parameter in group["params"]]
             start += len(packed["params"])
             groups.append(packed)
-        state = {numbers[id(key)] if isinstance(key, Tensor) else key: value for key, value in self.state.items()}
+        state = {
+            numbers[id(key)] if isinstance(key, Tensor) else key: value for key, value in self.state.items()
+        }
         result = {"state": state, "param_groups": groups}
         for hook in self._optimizer_state_dict_post_hooks.values():  # type: ignore[attr-defined]
             changed = hook(self, result)
@@ -210,14 +223,15 @@ class Optimizer:
         groups, saved = self.param_groups, deepcopy(state_dict["param_groups"])
         if len(groups) != len(saved):
             raise ValueError("loaded state dict has a different number of parameter groups")
-        if any(len(one["params"]) != len(other["params"]) for one, other in zip(groups, saved)):
+        if any(len(one["params"]) != len(other["params"]) for one, other in zip(groups, saved, strict=True)):
             raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's "
+                "group"
             )
         parameters = {
             number: parameter
-            for one, other in zip(groups, saved)
-            for number, parameter in zip(other["params"], one["params"])
+            for one, other in zip(groups, saved, strict=True)
+            for number, parameter in zip(other["params"], one["params"], strict=True)
         }
         state: defaultdict = defaultdict(dict)
         for number, value in state_dict["state"].items():
@@ -225,7 +239,7 @@ class Optimizer:
                 state[parameters[number]] = cast_state(parameters[number], value)
             else:
                 state[number] = value
-        for one, other in zip(groups, saved):
+        for one, other in zip(groups, saved, strict=True):
             other["params"] = one["params"]
             if "param_names" in one:
                 other.setdefault("param_names", one["param_names"])
@@ -252,7 +266,9 @@ def put_parameters(group: dict[str, Any]) -> None:
     group["params"] = [entry[1] if isinstance(entry, tuple) else entry for entry in given]
     if names:
         if len(names) != len(given):
-            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+            raise ValueError(
+                "all optimizer params should be with/without names. Some param names are missing"
+            )
         group["param_names"] = names
 
 
@@ -269,7 +285,7 @@ def cast_state(parameter: Tensor, value: Any, key: Any = None) -> Any:
     return value
 
 
-# What the optimizers share ------------------------------------------------------------------------------------------
+# What the optimizers share ----------------------------------------------------------------------------------
 
 
 def check_learning_rate(lr: Any) -> None:
@@ -326,7 +342,9 @@ def step_count() -> Any:
 
     from refgrad.tensor import wrap
 
-    return wrap(np.zeros((), (dtypes.float64 if dtypes.default() is dtypes.float64 else dtypes.float32).numpy))
+    return wrap(
+        np.zeros((), (dtypes.float64 if dtypes.default() is dtypes.float64 else dtypes.float32).numpy)
+    )
 
 
 def as_real(tensor: Any) -> Any:

@@ -36,8 +36,17 @@ class RMSprop(Optimizer):
     ):
         check_learning_rate(lr)
         check_not_negative(eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        defaults = dict(lr=lr, momentum=momentum, alpha=alpha, eps=eps, centered=centered, weight_decay=weight_decay)
-        defaults.update(capturable=capturable, foreach=foreach, maximize=maximize, differentiable=differentiable)
+        defaults: dict = {
+            "lr": lr,
+            "momentum": momentum,
+            "alpha": alpha,
+            "eps": eps,
+            "centered": centered,
+            "weight_decay": weight_decay,
+        }
+        defaults.update(
+            capturable=capturable, foreach=foreach, maximize=maximize, differentiable=differentiable
+        )
         super().__init__(params, defaults)
 
     def start(self, param: Any, group: dict[str, Any]) -> dict[str, Any]:

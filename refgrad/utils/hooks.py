@@ -1,4 +1,4 @@
-"""`torch.utils.hooks`: handles of hooks, and the mark that keeps a hook from being warned about when pickled."""
+"""`torch.utils.hooks`: handles of hooks, and the mark of hooks that pickling may drop without a warning."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,8 @@ def warn_if_has_hooks(tensor: Any) -> None:
     for hook in (tensor._backward_hooks or {}).values():
         if not hasattr(hook, "__torch_unserializable__"):
             warnings.warn(
-                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can "
+                "decorate the "
                 "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
                 stacklevel=2,
             )

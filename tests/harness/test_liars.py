@@ -208,6 +208,18 @@ def test_a_warning_too_many_counts_only_strictly() -> None:
     assert examine(Program.parse(script), TORCH, [liar])[1].verdict is Verdict.AGREES
 
 
+def test_a_deprecation_inside_the_engine_is_no_warning_of_the_program() -> None:
+    script = "import torch\nimport warnings\n\nx = torch.ones(2)\nwarnings.warn('mine', DeprecationWarning)\n"
+
+    def deprecated(*shape: int) -> Any:
+        warnings.warn("theirs", DeprecationWarning, stacklevel=1)
+        return torch.zeros(*shape) + 1
+
+    trace = Liar(torch_ones=deprecated).run(Program.parse(script))
+
+    assert [trace.outcome(step).warnings for step in (2, 3)] == [(), (("DeprecationWarning", "mine"),)]
+
+
 def test_a_name_that_is_missing_is_unsupported_not_different() -> None:
     def lacking(self: Any) -> Any:
         raise AttributeError("no exp here", name="exp", obj=self)

@@ -1,5 +1,6 @@
 """Calls are bound, or refused with a text, as PyTorch does it: every expectation here is asked of PyTorch."""
 
+import sys
 import ast
 import random
 import warnings
@@ -297,7 +298,7 @@ def test_a_name_outside_the_tables_takes_its_signature_from_the_schema():
 
 
 def test_the_first_deprecated_call_of_a_process_warns(monkeypatch):
-    monkeypatch.setattr("refgrad.binding._deprecations_warned", [])
+    monkeypatch.setattr(sys.modules["refgrad.binding"], "_deprecations_warned", [])
     x = torch.ones(2)
     parser = parser_of("add", method=False)
     with pytest.warns(UserWarning) as caught:

@@ -1,6 +1,7 @@
 """Random ops draw PyTorch's stream, element for element, and leave it where PyTorch leaves it."""
 
 import pytest
+
 from tests.refgrad.against_torch import agree
 
 DRAWS = [

@@ -1,12 +1,29 @@
 """The modules of `torch.nn`, a file per family."""
 
-from refgrad.nn.modules.activation import *  # noqa: F403
+# ruff: noqa: F401, F403
+
+from refgrad.nn.modules.activation import *
 from refgrad.nn.modules.container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from refgrad.nn.modules.convolution import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
 from refgrad.nn.modules.distance import CosineSimilarity, PairwiseDistance
-from refgrad.nn.modules.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
+from refgrad.nn.modules.dropout import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
+)
 from refgrad.nn.modules.embedding import Embedding
 from refgrad.nn.modules.linear import Bilinear, Flatten, Identity, Linear, Unflatten
-from refgrad.nn.modules.loss import *  # noqa: F403
+from refgrad.nn.modules.loss import *
 from refgrad.nn.modules.module import Module
 from refgrad.nn.modules.normalization import (
     BatchNorm1d,
@@ -20,3 +37,5 @@ from refgrad.nn.modules.normalization import (
     LocalResponseNorm,
     RMSNorm,
 )
+from refgrad.nn.modules.padding import *
+from refgrad.nn.modules.pooling import *

@@ -127,7 +127,9 @@ def check_sequential(other: Any) -> None:
         ValueError: it is no `Sequential`.
     """
     if not isinstance(other, Sequential):
-        raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+        raise ValueError(
+            f"add operator supports only objects of Sequential class, but {type(other)} is given."
+        )
 
 
 def check_factor(container: Any, factor: Any) -> None:
@@ -169,7 +171,9 @@ class ModuleList(_Numbered):
             TypeError: `modules` cannot be iterated.
         """
         if not isinstance(modules, Iterable):
-            raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
+            raise TypeError(
+                f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}"
+            )
         offset = len(self)
         for i, module in enumerate(modules):
             self.add_module(str(offset + i), module)
@@ -256,7 +260,8 @@ def pairs_of(entries: Any, owner: str) -> list:
     """Keys and values of a mapping, a container, or pairs."""
     if not isinstance(entries, Iterable):
         raise TypeError(
-            f"{owner.replace('Parameter', 'Parameters')}.update should be called with an iterable of key/value pairs, but "
+            f"{owner.replace('Parameter', 'Parameters')}.update should be called with an iterable of "
+            "key/value pairs, but "
             f"got {type(entries).__name__}"
         )
     if isinstance(entries, (Mapping, ModuleDict, ParameterDict)):
@@ -264,9 +269,13 @@ def pairs_of(entries: Any, owner: str) -> list:
     found = []
     for place, pair in enumerate(entries):
         if not isinstance(pair, Iterable):
-            raise TypeError(f"{owner} update sequence element #{place} should be Iterable; is{type(pair).__name__}")
+            raise TypeError(
+                f"{owner} update sequence element #{place} should be Iterable; is{type(pair).__name__}"
+            )
         if len(pair) != 2:  # type: ignore[arg-type]
-            raise ValueError(f"{owner} update sequence element #{place} has length {len(pair)}; 2 is required")  # type: ignore[arg-type]
+            raise ValueError(
+                f"{owner} update sequence element #{place} has length {len(pair)}; 2 is required"
+            )  # type: ignore[arg-type]
         found.append((pair[0], pair[1]))  # type: ignore[index]
     return found
 
@@ -328,7 +337,9 @@ class ParameterList(Module):
             TypeError: `values` cannot be iterated, or is a tensor.
         """
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
-            raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
+            raise TypeError(
+                f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}"
+            )
         for value in values:
             self.append(value)
         return self
@@ -392,7 +403,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value under a key, or a default."""
-        return self[key] if key in self else default
+        return getattr(self, key) if key in self else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """The value under a key, which is set to the default if it is missing."""

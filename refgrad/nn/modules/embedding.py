@@ -70,8 +70,18 @@ class Embedding(Module):
 
     def extra_repr(self) -> str:
         parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
-        defaults = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
-        parts += [f"{name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value]
+        defaults = {
+            "padding_idx": None,
+            "max_norm": None,
+            "norm_type": 2,
+            "scale_grad_by_freq": False,
+            "sparse": False,
+        }
+        parts += [
+            f"{name}={getattr(self, name)}"
+            for name, value in defaults.items()
+            if getattr(self, name) != value
+        ]
         return ", ".join(parts)
 
     @classmethod

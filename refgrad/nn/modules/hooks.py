@@ -1,7 +1,8 @@
 """The hooks of modules, and the call that runs them.
 
-*Full backward hooks* see the gradients of a module's inputs and outputs: the inputs, and after them the outputs, pass
-through an identity node, whose own hooks call the users'. Source: `Module.register_full_backward_hook` in PyTorch's docs.
+*Full backward hooks* see the gradients of a module's inputs and outputs: the inputs, and after them the
+outputs, pass through an identity node, whose own hooks call the users'. Source:
+`Module.register_full_backward_hook` in PyTorch's docs.
 """
 
 import functools
@@ -17,9 +18,13 @@ from refgrad.autograd.function import Function
 from refgrad.graph import Node, RemovableHandle
 from refgrad.tensor import Tensor
 
-DOCS = "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook"
+DOCS = (
+    "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+    "#torch.nn.Module.register_full_backward_hook"
+)
 EXCLUSIVE = (
-    "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
+    "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one "
+    "of them."
 )
 USE_FULL = "Please use register_full_backward_hook to get the documented behavior."
 
@@ -56,7 +61,7 @@ def add(hooks: OrderedDict, hook: Callable, prepend: bool = False) -> RemovableH
     return handle
 
 
-# Full backward hooks ------------------------------------------------------------------------------------------------
+# Full backward hooks ----------------------------------------------------------------------------------------
 
 
 class BackwardHookFunction(Function):
@@ -118,7 +123,8 @@ class BackwardHook:
             if changed is not None:
                 if len(changed) != len(found):
                     raise RuntimeError(
-                        f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected "
+                        f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but "
+                        "expected "
                         f"{len(found)}"
                     )
                 found = changed
@@ -126,7 +132,7 @@ class BackwardHook:
         return tuple([found[place] for place in self.input_places])
 
     def on_outputs(self, _: tuple, grad_outputs: tuple) -> tuple | None:
-        """The gradients of the outputs are there: call the pre-hooks, and the hooks if no input's will come."""
+        """The gradients of the outputs are there: call the pre-hooks; the hooks if no input's come."""
         assert self.output_places is not None
         self.grad_outputs = spread(self.output_places, grad_outputs, self.output_count)
         for hook in self.pre_hooks:
@@ -134,7 +140,8 @@ class BackwardHook:
             if changed is not None:
                 if len(changed) != len(self.grad_outputs):
                     raise RuntimeError(
-                        f"Backward pre hook returned an invalid number of grad_output, got {len(changed)}, but expected "
+                        f"Backward pre hook returned an invalid number of grad_output, got {len(changed)}, "
+                        "but expected "
                         f"{len(self.grad_outputs)}"
                     )
                 self.grad_outputs = changed
@@ -146,16 +153,20 @@ class BackwardHook:
     def without_inputs(self) -> None:
         """Call the hooks of a module none of whose inputs requires grad."""
         warnings.warn(
-            "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+            "Full backward hook is firing when gradients are computed with respect to module outputs since "
+            "no inputs "
             f"require gradients. See {DOCS} for more details.",
             stacklevel=frames_inside(),
         )
         nothing = (None,) * self.input_count
         for hook in self.hooks:
             changed = hook(self.module, nothing, self.grad_outputs)
-            if changed is not None and not (isinstance(changed, tuple) and all(one is None for one in changed)):
+            if changed is not None and not (
+                isinstance(changed, tuple) and all(one is None for one in changed)
+            ):
                 raise RuntimeError(
-                    "Backward hook for Modules where no input requires gradient should always return None or None for "
+                    "Backward hook for Modules where no input requires gradient should always return None or "
+                    "None for "
                     "all gradients."
                 )
         self.grad_outputs = None
@@ -170,15 +181,22 @@ def frames_inside() -> int:
 
 
 def through_node(args: Any, hook: Callable) -> tuple[Any, list[int] | None]:
-    """The arguments with their tensors passed through an identity node that has this hook, and where they stand."""
+    """The arguments with their tensors passed through an identity node that has this hook, and where they
+    stand.
+    """
     places = [place for place, arg in enumerate(args) if isinstance(arg, Tensor)]
     if not modes.grad_enabled() or not any(args[place].requires_grad for place in places):
         return args, None
     passed = BackwardHookFunction.apply(*[args[place] for place in places])
-    nodes = [x.grad_fn for x in passed if x.grad_fn is not None and x.grad_fn.name() == "BackwardHookFunctionBackward"]
+    nodes = [
+        x.grad_fn
+        for x in passed
+        if x.grad_fn is not None and x.grad_fn.name() == "BackwardHookFunctionBackward"
+    ]
     if not nodes:
         raise RuntimeError(
-            "Error while setting up backward hooks. Please open an issue with a code sample to reproduce this."
+            "Error while setting up backward hooks. Please open an issue with a code sample to reproduce "
+            "this."
         )
     nodes[0].register_hook(hook)
     new = list(args)
@@ -187,7 +205,7 @@ def through_node(args: Any, hook: Callable) -> tuple[Any, list[int] | None]:
     return (tuple(new) if type(args) is tuple else type(args)(*new)), places
 
 
-# The old backward hooks ---------------------------------------------------------------------------------------------
+# The old backward hooks -------------------------------------------------------------------------------------
 
 
 class WrappedHook:
@@ -236,35 +254,42 @@ def why_incomplete(args: Any, result: Any, node: Node) -> str:
     results, inputs = tensors_of(result), tensors_of(args)
     if results is None:
         return (
-            "Using non-full backward hooks on a Module that does not return a single Tensor or a tuple of Tensors "
+            "Using non-full backward hooks on a Module that does not return a single Tensor or a tuple of "
+            "Tensors "
             f"{removed} of the grad_output. {USE_FULL}"
         )
     if inputs is None:
         return (
-            "Using non-full backward hooks on a Module that does not take as input a single Tensor or a tuple of Tensors "
+            "Using non-full backward hooks on a Module that does not take as input a single Tensor or a "
+            "tuple of Tensors "
             f"{removed} of the grad_input. {USE_FULL}"
         )
     nodes = {one.grad_fn for one in results if one.grad_fn is not None}
     if not nodes or len(nodes) == 1 and node not in nodes:
-        return f"Using a non-full backward hook when outputs are nested in python data structure {removed} grad_output."
+        nested = "outputs are nested in python data structure"
+        return f"Using a non-full backward hook when {nested} {removed} grad_output."
     if len(nodes) > 1:
         return (
-            f"Using a non-full backward hook when outputs are generated by different autograd Nodes {removed} grad_output. "
+            "Using a non-full backward hook when outputs are generated by different autograd Nodes "
+            f"{removed} grad_output. "
             f"{USE_FULL}"
         )
-    if {one.grad_fn for one in inputs if one.grad_fn is not None} != {pair[0] for pair in node.next_functions}:
+    if {one.grad_fn for one in inputs if one.grad_fn is not None} != {
+        pair[0] for pair in node.next_functions
+    }:
         return (
-            f"Using a non-full backward hook when the forward contains multiple autograd Nodes {removed} grad_input. "
+            f"Using a non-full backward hook when the forward contains multiple autograd Nodes {removed} "
+            "grad_input. "
             f"{USE_FULL}"
         )
     return ""
 
 
-# The call -----------------------------------------------------------------------------------------------------------
+# The call ---------------------------------------------------------------------------------------------------
 
 
 class Call:
-    """One call of a module that has hooks; its state outlives an error for the hooks that are always called."""
+    """One call of a module that has hooks; its state outlives an error, for hooks that are always called."""
 
     def __init__(self, module: Any, args: tuple, kwargs: dict):
         self.module = module
@@ -286,7 +311,8 @@ class Call:
             if around is not None:
                 if not isinstance(self.result, (Tensor, tuple)):
                     warnings.warn(
-                        "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
+                        "For backward hooks to be called, module output should be a Tensor or a tuple of "
+                        "Tensors but "
                         f"received {type(self.result)}",
                         stacklevel=4,
                     )
@@ -307,7 +333,8 @@ class Call:
                 if changed is not None:
                     if not (isinstance(changed, tuple) and len(changed) == 2):
                         raise RuntimeError(
-                            f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}."
+                            "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but "
+                            f"got {changed}."
                         )
                     self.args, self.kwargs = changed
             else:
@@ -354,7 +381,8 @@ class Call:
                         self.result = self.result if changed is None else changed
                     except Exception as error:
                         warnings.warn(
-                            f"{owner} with ``always_call=True`` raised an exception that was silenced as another error "
+                            f"{owner} with ``always_call=True`` raised an exception that was silenced as "
+                            "another error "
                             f"was raised in forward: {error}",
                             stacklevel=4,
                         )
@@ -378,7 +406,7 @@ class Hooked:
     def register_forward_pre_hook(
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, args)` before `forward`; what it returns, unless None, replaces the arguments."""
+        """Call `hook(module, args)` before `forward`; what it returns, unless None, replaces `args`."""
         handle = add(self._forward_pre_hooks, hook, prepend)
         if with_kwargs:
             self._forward_pre_hooks_with_kwargs[handle.id] = True
@@ -387,7 +415,9 @@ class Hooked:
     def register_forward_hook(
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, args, output)` after `forward`; what it returns, unless None, replaces the output."""
+        """Call `hook(module, args, output)` after `forward`; what it returns, unless None, replaces the
+        output.
+        """
         handle = add(self._forward_hooks, hook, prepend)
         if with_kwargs:
             self._forward_hooks_with_kwargs[handle.id] = True
@@ -396,7 +426,9 @@ class Hooked:
         return handle
 
     def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_output)` before the module's backward; a returned tuple replaces `grad_output`."""
+        """Call `hook(module, grad_output)` before the module's backward; a returned tuple replaces
+        `grad_output`.
+        """
         return add(self._backward_pre_hooks, hook, prepend)
 
     def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:

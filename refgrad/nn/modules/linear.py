@@ -50,7 +50,9 @@ class Linear(Module):
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        )
 
 
 class Bilinear(Module):
@@ -93,7 +95,8 @@ class Bilinear(Module):
 
     def extra_repr(self) -> str:
         return (
-            f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}, "
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, "
             f"bias={self.bias is not None}"
         )
 
@@ -123,7 +126,8 @@ class Unflatten(Module):
         for place, size in enumerate(unflattened_size if isinstance(unflattened_size, (tuple, list)) else ()):
             if not isinstance(size, int):
                 raise TypeError(
-                    f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos "
+                    "unflattened_size must be tuple of ints, but found element of type "
+                    f"{type(size).__name__} at pos "
                     f"{place}"
                 )
         self.dim = dim

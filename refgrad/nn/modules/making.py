@@ -1,5 +1,6 @@
 """Parameters and buffers as the layers make them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from refgrad.nn.parameter import Parameter
@@ -19,3 +20,8 @@ def empty_parameter(*size: Any, device: Any = None, dtype: Any = None) -> Parame
         RuntimeError: a size is negative.
     """
     return Parameter(made("empty", size, dtype))
+
+
+def repeated(value: Any, count: int) -> tuple:
+    """A number for each of `count` dimensions; a sequence is taken as it is."""
+    return tuple(value) if isinstance(value, Iterable) else (value,) * count

@@ -14,9 +14,11 @@ from refgrad.nn.parameter import Buffer, Parameter, typename
 from refgrad.tensor import Device, Tensor
 
 COMPLEX_MODULES = (
-    "Complex modules are a new feature under active development whose design may change, and some modules might not work "
+    "Complex modules are a new feature under active development whose design may change, and some modules "
+    "might not work "
     "as expected when using complex tensors as parameters or buffers. Please file an issue at "
-    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work as expected."
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work "
+    "as expected."
 )
 
 
@@ -49,15 +51,20 @@ class Module(Hooked, Stateful):
         if not self.call_super_init:
             if kwargs:
                 name = next(iter(kwargs))
-                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{name}'")
+                raise TypeError(
+                    f"{type(self).__name__}.__init__() got an unexpected keyword argument '{name}'"
+                )
             if args:
                 raise TypeError(
-                    f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given"
+                    f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were "
+                    "given"
                 )
         own = self.__dict__
         own["training"] = True
         own.update(_parameters={}, _buffers={}, _non_persistent_buffers_set=set())
-        own.update(_backward_pre_hooks=OrderedDict(), _backward_hooks=OrderedDict(), _is_full_backward_hook=None)
+        own.update(
+            _backward_pre_hooks=OrderedDict(), _backward_hooks=OrderedDict(), _is_full_backward_hook=None
+        )
         own.update(_forward_hooks=OrderedDict(), _forward_hooks_with_kwargs=OrderedDict())
         own.update(_forward_hooks_always_called=OrderedDict(), _forward_pre_hooks=OrderedDict())
         own.update(_forward_pre_hooks_with_kwargs=OrderedDict(), _state_dict_hooks=OrderedDict())
@@ -68,9 +75,11 @@ class Module(Hooked, Stateful):
 
     def forward(self, *input: Any) -> Any:
         """Overridden by every module."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
 
-    # Registering ----------------------------------------------------------------------------------------------------
+    # Registering --------------------------------------------------------------------------------------------
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is state but no parameter; it is saved by `state_dict` if persistent.
@@ -81,16 +90,21 @@ class Module(Hooked, Stateful):
         """
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
-        check_name("buffer", name, isinstance(name, str) and hasattr(self, name) and name not in self._buffers)
+        check_name(
+            "buffer", name, isinstance(name, str) and hasattr(self, name) and name not in self._buffers
+        )
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None "
+                "required)"
             )
         for hook in everywhere.buffer.values():
             changed = hook(self, name, tensor)
             tensor = tensor if changed is None else changed
         self._buffers[name] = tensor
-        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
+        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(
+            name
+        )
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter.
@@ -102,15 +116,20 @@ class Module(Hooked, Stateful):
         """
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
-        check_name("parameter", name, isinstance(name, str) and hasattr(self, name) and name not in self._parameters)
+        check_name(
+            "parameter", name, isinstance(name, str) and hasattr(self, name) and name not in self._parameters
+        )
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None "
+                "required)"
             )
         if param is not None and param.grad_fn:
             raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
-                f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
+                "explicitly. To "
+                f"express '{name}' as a function of another Tensor, compute the value in the forward() "
+                "method."
             )
         if param is not None:
             for hook in everywhere.parameter.values():
@@ -127,7 +146,9 @@ class Module(Hooked, Stateful):
         """
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{typename(module)} is not a Module subclass")
-        check_name("module", name, isinstance(name, str) and hasattr(self, name) and name not in self._modules)
+        check_name(
+            "module", name, isinstance(name, str) and hasattr(self, name) and name not in self._modules
+        )
         self._modules[name] = through_module_hooks(self, name, module)
 
     def register_module(self, name: str, module: "Module | None") -> None:
@@ -151,7 +172,8 @@ class Module(Hooked, Stateful):
         elif name in own.get("_parameters", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None "
+                    "expected)"
                 )
             self.register_parameter(name, value)
         elif isinstance(value, Module):
@@ -162,16 +184,22 @@ class Module(Hooked, Stateful):
         elif name in own.get("_modules", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
+                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None "
+                    "expected)"
                 )
             own["_modules"][name] = through_module_hooks(self, name, value)
         elif name in own.get("_buffers", ()) or isinstance(value, Buffer):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None "
+                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or "
+                    "None "
                     "expected)"
                 )
-            kept = value.persistent if isinstance(value, Buffer) else name not in own["_non_persistent_buffers_set"]
+            kept = (
+                value.persistent
+                if isinstance(value, Buffer)
+                else name not in own["_non_persistent_buffers_set"]
+            )
             self.register_buffer(name, value, kept)
         else:
             object.__setattr__(self, name, value)
@@ -185,7 +213,7 @@ class Module(Hooked, Stateful):
                 return
         object.__delattr__(self, name)
 
-    # Looking around -------------------------------------------------------------------------------------------------
+    # Looking around -----------------------------------------------------------------------------------------
 
     def named_modules(
         self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
@@ -199,7 +227,9 @@ class Module(Hooked, Stateful):
         yield prefix, self
         for name, module in self._modules.items():
             if module is not None:
-                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+                yield from module.named_modules(
+                    memo, f"{prefix}.{name}" if prefix else name, remove_duplicate
+                )
 
     def modules(self, remove_duplicate: bool = True) -> Iterator["Module"]:
         """This module and all below it."""
@@ -222,8 +252,14 @@ class Module(Hooked, Stateful):
     def _named_members(
         self, get_members_fn: Callable, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """What `get_members_fn` finds in this module and those below it, each once unless duplicates are wanted."""
-        found = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        """What `get_members_fn` finds in this module and those below it, each once unless duplicates are
+        wanted.
+        """
+        found = (
+            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+            if recurse
+            else [(prefix, self)]
+        )
         seen = set()
         for path, module in found:
             for name, member in get_members_fn(module):
@@ -292,7 +328,7 @@ class Module(Hooked, Stateful):
             raise AttributeError(f"`{name}` is not a buffer")
         return module._buffers[name]  # type: ignore[return-value]
 
-    # Changing -------------------------------------------------------------------------------------------------------
+    # Changing -----------------------------------------------------------------------------------------------
 
     def apply(self, fn: Callable[["Module"], None]) -> "Module":
         """Call `fn` with every module below this one, then with this one."""
@@ -347,7 +383,7 @@ class Module(Hooked, Stateful):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> "Module":
-        """Convert floating and complex parameters and buffers to a dtype; devices other than the CPU are refused.
+        """Convert floating and complex parameters and buffers to a dtype; only the CPU exists here.
 
         Raises:
             TypeError: the dtype is neither floating nor complex.
@@ -356,7 +392,8 @@ class Module(Hooked, Stateful):
         if dtype is not None:
             if dtype.category < dtypes.FLOATING:
                 raise TypeError(
-                    f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+                    "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                    f"dtype={dtype}"
                 )
             if dtype.is_complex:
                 warnings.warn(COMPLEX_MODULES, stacklevel=2)
@@ -382,7 +419,7 @@ class Module(Hooked, Stateful):
         """Nothing to do here."""
         return self
 
-    # Showing and copying --------------------------------------------------------------------------------------------
+    # Showing and copying ------------------------------------------------------------------------------------
 
     def _get_name(self) -> str:
         return type(self).__name__
@@ -456,7 +493,7 @@ def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
 
 
 def dtype_asked_for(args: tuple, kwargs: dict) -> dtypes.DType | None:
-    """The dtype among the arguments of `Module.to`: a dtype, or that of a tensor; a device says nothing here."""
+    """The dtype among the arguments of `Module.to`: a dtype, or that of a tensor."""
     for value in (*args, *kwargs.values()):
         if isinstance(value, dtypes.DType):
             return value
@@ -472,7 +509,7 @@ def indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
-# The hooks of all modules -------------------------------------------------------------------------------------------
+# The hooks of all modules -----------------------------------------------------------------------------------
 
 
 def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
@@ -526,5 +563,3 @@ def register_module_module_registration_hook(hook: Callable) -> RemovableHandle:
 def register_module_parameter_registration_hook(hook: Callable) -> RemovableHandle:
     """Call `hook(module, name, parameter)` whenever a parameter is registered."""
     return add(everywhere.parameter, hook)
-
-

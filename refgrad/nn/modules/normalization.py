@@ -19,7 +19,9 @@ class _Affine(Module):
 
     def _make_affine(self, affine: bool, bias: bool, size: tuple, device: Any, dtype: Any) -> None:
         for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            self.register_parameter(name, empty_parameter(*size, device=device, dtype=dtype) if wanted else None)
+            self.register_parameter(
+                name, empty_parameter(*size, device=device, dtype=dtype) if wanted else None
+            )
 
     def _reset_affine(self) -> None:
         if self.weight is not None:
@@ -284,11 +286,13 @@ class _InstanceNorm(_NormBase):
         if input.size(place) != self.num_features:
             if self.affine:
                 raise ValueError(
-                    f"expected input's size at dim={place} to match num_features ({self.num_features}), but got: "
+                    f"expected input's size at dim={place} to match num_features ({self.num_features}), but "
+                    "got: "
                     f"{input.size(place)}."
                 )
             warnings.warn(
-                f"input's size at dim={place} does not match num_features. You can silence this warning by not passing in "
+                f"input's size at dim={place} does not match num_features. You can silence this warning by "
+                "not passing in "
                 "num_features, which is not used because affine=False",
                 stacklevel=2,
             )

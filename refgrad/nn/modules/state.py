@@ -22,7 +22,9 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
-        return f"_IncompatibleKeys(missing_keys={self.missing_keys!r}, unexpected_keys={self.unexpected_keys!r})"
+        return (
+            f"_IncompatibleKeys(missing_keys={self.missing_keys!r}, unexpected_keys={self.unexpected_keys!r})"
+        )
 
     __str__ = __repr__
 
@@ -43,12 +45,15 @@ class Stateful:
         """Overridden by modules that save more than tensors."""
         raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
 
-    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> Any:
         """The parameters and persistent buffers by name, detached unless `keep_vars`."""
         if args:
             warnings.warn(
                 "Positional args are being deprecated, use kwargs instead. Refer to "
-                "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
+                "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for "
+                "details.",
                 FutureWarning,
                 stacklevel=2,
             )
@@ -89,7 +94,7 @@ class Stateful:
             destination[prefix + EXTRA_STATE] = self.get_extra_state()
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> IncompatibleKeys:
-        """Copy (with `assign`: take over) the tensors of a state into the parameters and buffers of the same name.
+        """Copy (with `assign`: take over) the tensors of a state into what has the same name.
 
         Raises:
             TypeError: `state_dict` is no mapping.
@@ -190,7 +195,8 @@ def load_into(module: Any, state: Any, prefix: str, metadata: Any, assign: bool,
     for hook in module._load_state_dict_post_hooks.values():
         if hook(module, incompatible) is not None:
             raise AssertionError(
-                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, if "
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
+                "values, if "
                 "incompatible_keys need to be modified, it should be done inplace."
             )
 
@@ -199,14 +205,15 @@ def load_one(module: Any, name: str, target: Any, key: str, source: Any, assign:
     """Load one tensor; returns what went wrong, or nothing."""
     if not isinstance(source, Tensor):
         return (
-            f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
-            f"received {type(source)}"
+            f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+            f"checkpoint but received {type(source)}"
         )
     if target.dim() == 0 and source.shape == (1,):
         source = source[0]
     if source.shape != target.shape:
         return (
-            f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, the shape in current "
+            f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, the shape "
+            "in current "
             f"model is {target.shape}."
         )
     try:
@@ -221,7 +228,8 @@ def load_one(module: Any, name: str, target: Any, key: str, source: Any, assign:
                 setattr(module, name, Parameter(source, requires_grad=target.requires_grad))
     except Exception as error:
         return (
-            f'While copying the parameter named "{key}", whose dimensions in the model are {target.size()} and whose '
+            f'While copying the parameter named "{key}", whose dimensions in the model are {target.size()} '
+            "and whose "
             f"dimensions in the checkpoint are {source.size()}, an exception occurred : {error.args}."
         )
     return ""
