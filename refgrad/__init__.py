@@ -45,6 +45,7 @@ from refgrad.ops import (
     memory,
     normalization,
     norms,
+    padding,
     pairs,
     reductions,
     rounding,

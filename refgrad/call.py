@@ -1,6 +1,6 @@
 """What every op call needs, whatever the op: promotion, wrapping, the checks of a write, and the rare modes.
 
-The functions that users call are generated (see recipe.py); they run straight through the common case and
+The functions that users call are generated (see compiler.py); they run straight through the common case and
 come here for the rest. *Number*: a Python number as operand, a "wrapped number" in PyTorch's words.
 """
 
@@ -29,6 +29,7 @@ from refgrad.layout import (
     Layout,
     broadcast_shapes,
     expands_to,
+    is_dense,
     iterated_strides,
     overlaps_itself,
     root_of,
@@ -282,13 +283,15 @@ def check_write(target: Tensor, sources: Sequence[Any] = (), shared: bool = Fals
 
 
 def partly_overlaps(written: np.ndarray, read: np.ndarray) -> bool:
-    """Whether two windows share memory without being the same window."""
+    """Whether two windows share memory without being the same window; only dense ones are looked at."""
     if written.size == 0 or read.size == 0 or root_of(written) is not root_of(read):
         return False
-    same_place = written.__array_interface__["data"][0] == read.__array_interface__["data"][0]
-    if same_place and written.strides == read.strides and written.shape == read.shape:
+    if not all(is_dense(array.shape, strides_of(array)) for array in (written, read)):
         return False
-    return np.may_share_memory(written, read)
+    first, second = (array.__array_interface__["data"][0] for array in (written, read))
+    if first == second and written.nbytes == read.nbytes:
+        return written.strides != read.strides or written.shape != read.shape
+    return first < second + read.nbytes and second < first + written.nbytes
 
 
 def write(target: Tensor, result: np.ndarray, cast_any: bool = False) -> None:

@@ -85,9 +85,9 @@ class Op:
         """The function of the plain call, generated on first use."""
         function = self.__dict__.get("_call")
         if function is None:
-            from refgrad import recipe
+            from refgrad import compiler
 
-            compiled = recipe.compile_inplace if self.only_inplace else recipe.compile_call
+            compiled = compiler.compile_inplace if self.only_inplace else compiler.compile_call
             function = self._call = compiled(self)
         return function
 
@@ -96,12 +96,12 @@ class Op:
         """The function of the in-place twin, generated on first use."""
         function = self.__dict__.get("_call_inplace")
         if function is None:
-            from refgrad import recipe
+            from refgrad import compiler
 
             twin = self
             if self.inplace_formulas is not None:
                 twin = Op(self.text, self.kernel, self.inplace_formulas, **self._options())
-            function = self._call_inplace = recipe.compile_inplace(twin)
+            function = self._call_inplace = compiler.compile_inplace(twin)
         return function
 
     def scalar_call(self, *arguments: Any) -> Any:
@@ -124,7 +124,7 @@ class Op:
 
     def node_for(self, recipe: Any, use: str) -> type:
         """The class of the nodes that a call records."""
-        from refgrad.recipe import node_class
+        from refgrad.compiler import node_class
 
         name = self.node if use == "plain" else self.inplace_node
         if name not in self._nodes:

@@ -105,7 +105,7 @@ def counts_no_writes(modules: Modules) -> None:
 def checks_no_versions(modules: Modules) -> None:
     call = modules("call")
     call.unpack = lambda node, name: getattr(node, "s_" + name)
-    modules("recipe").NAMESPACE["unpack"] = call.unpack
+    modules("compiler").NAMESPACE["unpack"] = call.unpack
 
 
 @bug
@@ -135,7 +135,7 @@ def ignores_no_grad(modules: Modules) -> None:
 
 @bug
 def writes_to_leaves(modules: Modules) -> None:
-    modules("recipe").NAMESPACE["check_inplace"] = lambda tensor: None
+    modules("compiler").NAMESPACE["check_inplace"] = lambda tensor: None
 
 
 @bug
@@ -153,7 +153,7 @@ def keeps_stale_views(modules: Modules) -> None:
 def leaves_the_base_alone(modules: Modules) -> None:
     views, tensor = modules("views"), modules("tensor")
     alone = lambda view, node: tensor.set_edge(view, node)  # noqa: E731
-    views.rebase_history = modules("recipe").NAMESPACE["rebase_history"] = alone
+    views.rebase_history = modules("compiler").NAMESPACE["rebase_history"] = alone
 
 
 @bug

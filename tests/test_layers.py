@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 REFGRAD = """
 errors dtypes layout lazy types return_types schema argument_errors binding signatures overloads modes
 storage graph generator tensor printing views
-call recipe op gradients hooks engine
+call recipe apply_source call_source inplace_source compiler op gradients hooks engine
 kernels ops
 namespaces operators toplevel autograd methods random nn optim func utils testing
 """

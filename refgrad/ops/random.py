@@ -3,7 +3,6 @@
 *Memory order*: elements are drawn in the order in which they lie in memory, not in that of the dimensions.
 """
 
-import math
 import warnings
 from typing import Any
 
@@ -12,13 +11,10 @@ import numpy as np
 from refgrad import dtypes, errors
 from refgrad.binding import TYPES
 from refgrad.generator import Generator as Stream
-from refgrad.layout import Layout, broadcast_shapes
-from refgrad.op import calls, composite, op
-from refgrad.ops.copying import empty_strided, kept_strides
-from refgrad.ops.creation import OPTIONS, checked_size, finished, kind_of
+from refgrad.layout import Layout
+from refgrad.op import calls, op
 from refgrad.ops.views import expand
 from refgrad.tensor import CPU, Device, Tensor, type_name, wrap
-from refgrad.types import contiguous_format
 
 NO_NEGATIVE = errors.expected_true("p_in >= 0 && p_in <= 1")
 

@@ -7,6 +7,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import broadcast_shapes
 from refgrad.op import composite, op
+from refgrad.ops.copying import empty_strided, kept_strides
 from refgrad.ops.creation import OPTIONS, checked_size, finished, kind_of
 from refgrad.ops.random import (
     bernoulli_kernel,
@@ -19,6 +20,7 @@ from refgrad.ops.random import (
     uniform_kernel,
     zeros_for,
 )
+from refgrad.types import contiguous_format
 
 # New tensors by shape ---------------------------------------------------------------------------------------
 

@@ -45,14 +45,18 @@ BOUNDS = "torch.clamp: At least one of 'min' or 'max' must not be None"
 
 def at_least(array, low):
     """Elements moved up to a bound of the same type; equal ones stay, which shows in the sign of zero."""
-    result = np.where(array < low, low, array)
-    return np.where(np.isnan(low), low, result) if low.dtype.kind == "f" else result
+    return not_a_number(np.where(array < low, low, array), low)
 
 
 def at_most(array, high):
     """Elements moved down to a bound of the same type; equal ones stay, which shows in the sign of zero."""
-    result = np.where(array > high, high, array)
-    return np.where(np.isnan(high), high, result) if high.dtype.kind == "f" else result
+    return not_a_number(np.where(array > high, high, array), high)
+
+
+def not_a_number(result, bound):
+    """The result of a clamp, NaN where the bound is."""
+    missing = bound != bound
+    return np.where(missing, bound, result) if missing.ndim or missing else result
 
 
 def clamped(array, low, high):
@@ -60,6 +64,11 @@ def clamped(array, low, high):
     if low is not None:
         array = at_least(array, low)
     return array if high is None else at_most(array, high)
+
+
+def is_complex(operand):
+    """Whether an array or a number is complex."""
+    return operand.dtype.kind == "c" if isinstance(operand, np.ndarray) else isinstance(operand, complex)
 
 
 def clamp_bounds(array, low, high):
@@ -72,7 +81,7 @@ def clamp_bounds(array, low, high):
     if low is None and high is None:
         raise RuntimeError(BOUNDS)
     given = [bound for bound in (low, high) if bound is not None]
-    if array.dtype.kind == "c" or any(np.iscomplexobj(bound) for bound in given):
+    if array.dtype.kind == "c" or any([is_complex(bound) for bound in given]):
         raise NotImplementedError("clamp is not supported for complex types")
     tensors = isinstance(given[0], np.ndarray)
     array, *given = together("arithmetic", array, *given)
@@ -175,7 +184,7 @@ def refused_complex(name, function):
     """A kernel of two operands that refuses complex ones."""
 
     def kernel(self, other):
-        if np.iscomplexobj(self) or np.iscomplexobj(other):
+        if is_complex(self) or is_complex(other):
             raise RuntimeError(f"{name} not implemented for complex tensors.")
         return function(self, other)
 

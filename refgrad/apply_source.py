@@ -1,0 +1,151 @@
+"""The source of a node's `apply`: unpack everything that was saved, then run the formulas that are wanted."""
+
+from refgrad.recipe import Formula, Recipe
+
+
+def apply_source(recipe: Recipe) -> str:
+    """The source of a node's `apply`: unpack everything that was saved, then run the formulas that are
+    wanted.
+    """
+    lines = ["def apply(node, grads, create_graph, needed):"]
+    add = lines.append
+    listed = any(recipe.is_list(target) for target in recipe.targets)
+    for name in recipe.saved_inputs:
+        add(f"    {name} = node.s_{name}")
+        add(f"    if {name}.__class__ is Tensor:")
+        add(f"        cell = {name}._version_cell")
+        stale = f"cell is not None and cell[0] != node.v_{name}"
+        if name in recipe.targets and not listed:
+            stale += f" or {name}._edge is None and node.edges[{recipe.targets.index(name)}] is not None"
+        add(f"        if {stale}: {name} = unpack(node, {name!r})")
+        add(
+            f"    elif {name} is not None and {name}.__class__ not in WRAPPED: {name} = unpack(node, "
+            f"{name!r})"
+        )
+    for name in recipe.saved_results:
+        add(f"    {name} = node.s_{name}")
+        add(f"    if {name}.__class__ is not ndarray or node.c_{name}[0] != node.v_{name} or create_graph:")
+        add(f"        {name} = unpack(node, {name!r})")
+    for name in recipe.plain:
+        add(f"    {name} = node.p_{name}")
+    uses_grads = any("grads" in formula.parameters for formula in recipe.formulas)
+    if uses_grads:
+        add("    if all(g is None for g in grads): return [None] * len(node.edges)")
+    else:
+        add("    grad = grads[0]")
+        add("    if grad is None: return [None] * len(node.edges)")
+    body = list_formula_lines(recipe) if listed else single_formula_lines(recipe)
+    # See note [Numbers in formulas].
+    lines += ["    if create_graph: call.enter_formula()", "    try:"]
+    lines += [f"    {line}" for line in body]
+    lines += ["    finally:", "        if create_graph: call.leave_formula()"]
+    return "\n".join(lines) + "\n"
+
+
+def wanted(position: int) -> str:
+    """The test whether the gradient for an edge is asked for."""
+    edge = f"edge{position}"
+    return f"{edge} is not None and {edge} is not NOWHERE and (needed is None or call.takes_part({edge}, needed))"
+
+
+def single_formula_lines(recipe: Recipe) -> list[str]:
+    """Code for inputs that are single tensors: one edge for each target."""
+    count = len(recipe.targets)
+    lines = [f"    {', '.join(f'edge{i}' for i in range(count))}{',' if count == 1 else ''} = node.edges"]
+    lines += [f"    {' = '.join(f'result_{i}' for i in range(count))} = None"]
+    raw_formulas = [f for f in recipe.formulas if f.raw and "grad" in f.parameters]
+    if raw_formulas:
+        lines += raw_preparation(recipe, raw_formulas)
+    for i, formula in enumerate(recipe.formulas):
+        positions = [recipe.targets.index(target) for target in formula.targets]
+        if len(positions) > 1:
+            flags = ", ".join(wanted(position) for position in positions)
+            lines.append(f"    flags = ({flags},)")
+            lines.append("    if any(flags):")
+            mask = "flags" if "needs_input_grad" in formula.parameters else None
+            outs = ", ".join(f"result_{position}" for position in positions)
+            lines.append(f"        {outs} = formula{i}({call_arguments(recipe, formula, mask)})")
+            continue
+        position = positions[0]
+        lines.append(f"    if {wanted(position)}:")
+        if formula in raw_formulas:
+            lines.append("        if raw:")
+            lines.append(f"            result_{position} = formula{i}({raw_arguments(recipe, formula)})")
+            lines.append(f"            if result_{position} is g_grad: result_{position} = grad")
+            lines.append(f"            elif result_{position}.__class__ is not ndarray: ")
+            lines[-1] += f"result_{position} = asarray(result_{position})"
+            lines.append("        else:")
+            lines.append(f"            result_{position} = formula{i}({call_arguments(recipe, formula)})")
+        else:
+            lines.append(f"        result_{position} = formula{i}({call_arguments(recipe, formula)})")
+    lines.append(f"    return [{', '.join(f'result_{i}' for i in range(count))}]")
+    return lines
+
+
+def raw_preparation(recipe: Recipe, formulas: list[Formula]) -> list[str]:
+    """Code that decides whether the formulas may run on raw arrays: plain arithmetic, one type, no graph
+    wanted.
+    """
+    lines = [
+        "    raw = not create_graph",
+        "    if raw:",
+        "        g_grad = grad._array",
+        "        kind = g_grad.dtype",
+    ]
+    for name in dict.fromkeys(p for f in formulas for p in f.parameters):
+        if name in recipe.saved_inputs:
+            lines += [
+                f"        if {name}.__class__ is Tensor:",
+                f"            g_{name} = {name}._array",
+                f"            raw = raw and g_{name}.dtype is kind",
+                f"        elif {name} is not None:",
+                f"            if {name}.__class__ in WRAPPED and not isinstance({name}, complex): "
+                f"g_{name} = kind.type({name})",
+                "            else: raw = False",
+            ]
+        elif name in recipe.saved_results:
+            lines += [
+                f"        if {name}.__class__ is ndarray:",
+                f"            g_{name} = {name}",
+                f"            raw = raw and {name}.dtype is kind",
+                "        else: raw = False",
+            ]
+    return lines
+
+
+def raw_arguments(recipe: Recipe, formula: Formula) -> str:
+    """The arguments of a formula that runs on raw arrays."""
+    tensors = {"grad", *recipe.saved_inputs, *recipe.saved_results}
+    return ", ".join(f"g_{name}" if name in tensors else name for name in formula.parameters)
+
+
+def call_arguments(recipe: Recipe, formula: Formula, mask: str | None = None) -> str:
+    """The arguments of a formula that runs on tensors; numbers become ones that know `conj`."""
+    parts = []
+    for name in formula.parameters:
+        if name == "needs_input_grad":
+            parts.append(mask or "None")
+        elif name in recipe.saved_results:
+            parts.append(f"{name} if {name}.__class__ is not ndarray else unpack(node, {name!r})")
+        elif name in recipe.saved_inputs and recipe.op.promote:
+            parts.append(f"{name} if {name}.__class__ not in WRAPPED else WRAPPED[{name}.__class__]({name})")
+        else:
+            parts.append(name)
+    return ", ".join(parts)
+
+
+def list_formula_lines(recipe: Recipe) -> list[str]:
+    """Code for ops with a list of tensors among their targets: the list has one edge for each element."""
+    lines = ["    results = []", "    edges = node.edges"]
+    for i, target in enumerate(recipe.targets):
+        number = next(k for k, f in enumerate(recipe.formulas) if target in f.targets)
+        arguments = call_arguments(recipe, recipe.formulas[number])
+        if recipe.is_list(target):
+            lines.append(f"    results.extend(formula{number}({arguments}))")
+        else:
+            lines.append(
+                f"    results.append(formula{number}({arguments}) if edges[{i}] is not None and edges[{i}] "
+                "is not NOWHERE else None)"
+            )
+    lines.append("    return results")
+    return lines

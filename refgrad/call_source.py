@@ -1,0 +1,311 @@
+"""The source of the functions that users call: kernel, result, record; and of view ops, which touch no data."""
+
+from refgrad.recipe import Recipe
+
+
+def signature(recipe: Recipe) -> str:
+    """The parameters of the generated function, with the schema's defaults."""
+    parts = []
+    for argument in recipe.arguments:
+        parts.append(argument.name if argument.default is None else f"{argument.name}={argument.value!r}")
+    return ", ".join(parts)
+
+
+def is_tensor(recipe: Recipe, name: str) -> bool:
+    """Whether an argument is a single tensor."""
+    return recipe.types[name] == "Tensor"
+
+
+def array_lines(recipe: Recipe) -> list[str]:
+    """Code that gets the arrays of the arguments, promoted where the entry says so."""
+    lines = []
+    tensors = [a.name for a in recipe.arguments if a.type == "Tensor"]
+    promote = recipe.op.promote
+    for argument in recipe.arguments:
+        name = argument.name
+        if argument.type == "Tensor":
+            if promote and len(tensors) > 1:
+                lines.append(f"    if {name}.__class__ is Tensor:")
+                lines.append(f"        a_{name} = {name}._array")
+                lines.append(f"        e_{name} = {name}._edge")
+                lines.append("    else:")
+                if recipe.op.scalar and name == tensors[1]:
+                    number = f"{name}.__class__ in (float, int, complex)"
+                    lines.append(f"        if FORMULA and {number} and call.in_formula():")
+                    lines.append(f"            return op.scalar_call({tensors[0]}, {name})")
+                lines.append(f"        a_{name}, e_{name} = call.operand({name})")
+                lines.append(f"        if a_{name} is NotImplemented: return NotImplemented")
+                if promote == "same":
+                    lines.append(f"    a_{name} = plain(a_{name})")
+            elif argument.optional:
+                lines.append(f"    a_{name} = None if {name} is None else plain({name}._array)")
+            else:
+                lines.append(f"    a_{name} = {name}._array")
+                if not (recipe.op.writes and name == "self"):
+                    lines.append(f"    if a_{name}.__class__ is not ndarray: a_{name} = plain(a_{name})")
+        elif argument.type == "Tensor[]":
+            lines.append(f"    a_{name} = [t._array for t in {name}]")
+        elif argument.type == "Tensor?[]":
+            lines.append(f"    a_{name} = [None if t is None else t._array for t in {name}]")
+    if promote and promote != "same":
+        lines += promotion_lines(recipe, tensors, promote)
+    return lines
+
+
+def promotion_lines(recipe: Recipe, tensors: list[str], promote: str) -> list[str]:
+    """Code that promotes unless all operands have one type (for `float`: a floating one)."""
+    first, *others = tensors
+    floating = "(kind is F32 or kind is F64 or kind.kind in 'fc')"
+    lines = [f"    kind = a_{first}.dtype if a_{first}.__class__ is ndarray else None"]
+    same = []
+    for name in others:
+        same.append(
+            f"(a_{name}.dtype is kind if a_{name}.__class__ is ndarray else "
+            f"a_{name}.__class__ in (float, int) and (kind is F32 or kind is F64))"
+        )
+    if promote == "float":
+        same.insert(0, floating)
+    if not same:
+        return []
+    names = ", ".join(f"a_{name}" for name in tensors)
+    lines.append(f"    if kind is None or not ({' and '.join(same)}):")
+    if recipe.op.check:
+        lines.append(f"        check({', '.join(tensors)})")
+    lines.append(
+        f"        {names}{',' if len(tensors) == 1 else ''} = promoted({promote!r}, {', '.join(tensors)})"
+    )
+    return lines
+
+
+def kernel_arguments(recipe: Recipe) -> str:
+    """The arguments of the kernel: arrays for tensors, the values themselves for the rest."""
+    return ", ".join(f"a_{a.name}" if a.type.startswith("Tensor") else a.name for a in recipe.arguments)
+
+
+def kernel_call(recipe: Recipe) -> str:
+    """Source that computes the result: by the plain ufunc where that is the same, else by the kernel."""
+    run = f"kernel({kernel_arguments(recipe)})"
+    tensors = [a.name for a in recipe.arguments if a.type == "Tensor"]
+    if not recipe.op.ufunc or recipe.op.promote == "float" and len(tensors) == 1:
+        return run
+    rest = [f"{a.name} == {a.value!r}" for a in recipe.arguments if a.type != "Tensor"]
+    test = " and ".join(["(kind is F32 or kind is F64)", *rest])
+    return f"ufunc({', '.join(f'a_{name}' for name in tensors)}) if {test} else {run}"
+
+
+def edge_lines(recipe: Recipe, inplace: bool = False) -> tuple[list[str], str, str]:
+    """Code that finds the edges of the targets; the condition that one requires grad; the tuple of edges."""
+    lines, conditions, parts = [], [], []
+    for name in recipe.targets:
+        kind = recipe.types[name]
+        if kind == "Tensor":
+            optional = recipe.op.promote or next(a.optional for a in recipe.arguments if a.name == name)
+            if recipe.op.promote and sum(a.type == "Tensor" for a in recipe.arguments) > 1 and not inplace:
+                pass  # found with the array
+            elif optional and name != "self":
+                lines.append(f"    e_{name} = {name}._edge if isinstance({name}, Tensor) else None")
+            else:
+                lines.append(f"    e_{name} = {name}._edge")
+            lines.append(
+                f"    if e_{name} is PENDING: e_{name} = edge_of({name}) if not GRAD_OFF or state.grad else None"
+            )
+            conditions.append(f"e_{name} is not None")
+            parts.append(f"e_{name}")
+        else:
+            lines.append(
+                f"    e_{name} = call.edges_of({name}) if not GRAD_OFF or state.grad else [None] * len({name})"
+            )
+            conditions.append(f"any(e is not None for e in e_{name})")
+            parts.append(f"*e_{name}")
+    return lines, " or ".join(conditions), f"({', '.join(parts)},)"
+
+
+def save_input_lines(recipe: Recipe, indent: str, clone_self: bool = False) -> list[str]:
+    """Code that stores what the formulas need into the node, except results."""
+    lines = []
+    for name in recipe.saved_inputs:
+        guard = recipe.guard(name)
+        condition = f"e_{guard} is not None and e_{guard} is not NOWHERE" if guard else None
+        kind = recipe.types[name]
+        if kind.endswith("[]"):
+            lines.append(f"{indent}node.s_{name} = tuple({name})")
+            lines.append(f"{indent}node.v_{name} = [None if t is None else version_of(t) for t in {name}]")
+            continue
+        source = f"{name}.clone()" if clone_self and name == "self" else name
+        store = [f"saved = {source}", f"node.s_{name} = saved"]
+        number = (
+            " if saved.__class__ is Tensor or isinstance(saved, Tensor) else None"
+            if recipe.op.promote
+            else ""
+        )
+        optional = next(a.optional for a in recipe.arguments if a.name == name)
+        number = number or (" if saved is not None else None" if optional else "")
+        store.append(f"cell = saved._version_cell{number}")
+        store.append(f"node.v_{name} = 0 if cell is None else cell[0]")
+        if recipe.op.promote or condition:
+            lines.append(f"{indent}if {condition or 'True'}:")
+            lines += [f"{indent}    {line}" for line in store]
+            lines.append(f"{indent}else: node.s_{name} = None")
+        else:
+            lines += [f"{indent}{line}" for line in store]
+    for name, (_, expression) in recipe.plain.items():
+        lines.append(f"{indent}node.p_{name} = {expression}")
+    return lines
+
+
+def save_result_lines(recipe: Recipe, indent: str, outputs: list[str]) -> list[str]:
+    """Code that stores saved results into the node."""
+    lines = []
+    for name, number in recipe.saved_results.items():
+        out = outputs[number]
+        lines.append(f"{indent}node.s_{name} = {out}._array")
+        lines.append(f"{indent}node.c_{name} = cell = version_cell({out})")
+        lines.append(f"{indent}node.v_{name} = cell[0]")
+    return lines
+
+
+def start_lines(indent: str, edges: str, array: str, multiple: bool = False) -> list[str]:
+    """Code that makes the node; `array` names the result, or with `multiple` the tuple of results is `outs`."""
+    shapes = [f"{indent}node.shape = {array}.shape", f"{indent}node.dtype = {array}.dtype"]
+    if multiple:
+        shapes = [f"{indent}node.shape = None"]
+        shapes += [f"{indent}node.others = tuple([(x._array.shape, x._array.dtype) for x in outs])"]
+    return [
+        f"{indent}node = new(Node)",
+        f"{indent}node.edges = {edges}",
+        *shapes,
+        f"{indent}node.sequence_nr = next(sequence)",
+        f"{indent}node.hooks = None",
+    ]
+
+
+def call_source(recipe: Recipe) -> str:
+    """The source of the function for the plain call of an op that is no view."""
+    lines = [f"def {recipe.op.function_name}({signature(recipe)}):"]
+    for name in recipe.op.constants:
+        lines.append(f"    if {name} is not None and {name}._edge is not None: call.refuse_gradient(")
+        lines[-1] += f"{name}, {name!r}, {recipe.op.function_name!r})"
+    lines += array_lines(recipe)
+    tensors = ", ".join(a.name for a in recipe.arguments if a.type == "Tensor")
+    run = kernel_call(recipe)
+    if recipe.op.promote:
+        lines += ["    try:", f"        r = {run}", "    except ValueError as error:"]
+        lines += [f"        raise call.broadcast_failure(error, {tensors}) from None"]
+    else:
+        lines += [f"    r = {run}"]
+    count = len(recipe.results)
+    multiple = count > 1 or recipe.schema.returns[0].type.endswith("[]")
+    if multiple:
+        lines += ["    outs = tuple([wrap(x if x.__class__ is ndarray else asarray(x)) for x in r])"]
+        outputs = [f"outs[{i}]" for i in range(count)]
+    else:
+        lines += ["    if r.__class__ is not ndarray: r = asarray(r)"]
+        lines += arrange_lines(recipe)
+        lines += ["    out = new(Tensor)", "    out._array = r"]
+        lines += ["    out._version_cell = None", "    out._meta = None"]
+        outputs = ["out"]
+    if recipe.targets:
+        lines += record_lines(recipe, multiple, outputs)
+    elif recipe.op.refused:
+        lines += refused_lines(recipe, multiple)
+    else:
+        lines += [] if multiple else ["    out._edge = None"]
+        lines += [f"    if RARE: call.rare_result(None, {'*outs' if multiple else 'out'})"]
+    lines += [f"    return {recipe.op.result_wrapper('outs')}" if multiple else "    return out"]
+    return "\n".join(lines) + "\n"
+
+
+def arrange_lines(recipe: Recipe) -> list[str]:
+    """Code that lays the result of a pointwise op out as PyTorch does when the operands' shapes or strides differ."""
+    names = [f"a_{a.name}" for a in recipe.arguments if a.type == "Tensor"]
+    if not recipe.op.promote or len(names) < 2:
+        return []
+    first, *others = names
+    differs = " or ".join(
+        f"({name}.strides != {first}.strides if {name}.__class__ is ndarray else {first}.ndim > 1 and "
+        f"min({first}.shape) < 2)"
+        for name in others
+    )
+    test = f"{first}.__class__ is ndarray and ({differs})"
+    return [f"    if {test}: r = call.arranged(r, {', '.join(names)})"]
+
+
+def record_lines(recipe: Recipe, multiple: bool, outputs: list[str]) -> list[str]:
+    """Code that records the call when grad mode is on and a target requires grad."""
+    lines, condition, edges = edge_lines(recipe)
+    lines.append(f"    if ({condition}) and (not GRAD_OFF or state.grad){recipe.op.record_condition()}:")
+    if "dtype" in recipe.names:
+        lines.append("        if r.dtype.kind not in 'fc': raise call.no_gradient_of(r)")
+    if recipe.op.real_gradient:
+        lines.append(
+            f"        if r.dtype.kind == 'c': raise call.no_complex_gradient({recipe.op.function_name!r})"
+        )
+    lines += start_lines("        ", edges, "r", multiple)
+    if multiple:
+        skip = recipe.op.nondifferentiable
+        test = f" and i not in {set(skip)!r}" if skip else ""
+        lines += ["        for i, x in enumerate(outs):"]
+        lines += [f"            if x._array.dtype.kind in 'fc'{test}: x._edge = (node, i) if i else node"]
+    else:
+        lines += ["        out._edge = node"]
+    lines += save_input_lines(recipe, "        ")
+    lines += save_result_lines(recipe, "        ", outputs)
+    if multiple:
+        lines += [
+            "        if RARE: call.rare_result(node, *outs)",
+            "    elif RARE: call.rare_result(None, *outs)",
+        ]
+    else:
+        lines += ["        if RARE: call.rare_result(node, out)"]
+        lines += ["    else:", "        out._edge = None", "        if RARE: call.rare_result(None, out)"]
+    return lines
+
+
+def refused_lines(recipe: Recipe, multiple: bool) -> list[str]:
+    """Code that records an op without derivative as a node that refuses to run."""
+    tensors = [a.name for a in recipe.arguments if a.type == "Tensor"]
+    outs = "outs[0]" if multiple else "out"
+    lines = ["    out._edge = None"] if not multiple else []
+    lines += [f"    edges = tuple([edge_of(t) for t in ({', '.join(tensors)},) if isinstance(t, Tensor)])"]
+    if recipe.op.refused.startswith("aten::"):  # a fallback records those that require grad alone
+        lines += ["    edges = tuple([edge for edge in edges if edge is not None])"]
+    lines += [f"    if {outs}._array.dtype.kind in 'fc' and any(e is not None for e in edges) and "
+              f" (not GRAD_OFF or state.grad):"]  # fmt: skip
+    lines += [
+        f"        node = call.refused({recipe.op.refused!r}, edges, ({outs}._array.shape, "
+        f"{outs}._array.dtype))"
+    ]
+    lines += [f"        {outs}._edge = node"]
+    return lines
+
+
+def view_source(recipe: Recipe) -> str:
+    """The source of the function for a view op: its kernel maps the layout, no data is touched."""
+    multiple = recipe.schema.returns[0].type.endswith("[]")
+    arguments = ", ".join(["layout_of(self._array)", *recipe.names[1:]])
+    replay = recipe.op.replay
+    view = f"make_view(self, window, {multiple}{', replay' if replay else ''})"
+    lines = [f"def {recipe.op.function_name}({signature(recipe)}):"]
+    if replay:
+        lines += [f"    replay = lambda base: function(base{''.join(', ' + n for n in recipe.names[1:])})"]
+        lines += [f"    window = kernel(self._array{''.join(', ' + n for n in recipe.names[1:])})"]
+        lines += [f"    out = {view}"]
+    elif multiple:
+        lines += [f"    layouts = kernel({arguments})"]
+        lines += [f"    outs = tuple([{view} for window in call.windows(self._array, layouts)])"]
+    else:
+        lines += [f"    window = call.window_of(self._array, kernel({arguments}))", f"    out = {view}"]
+    lines += edge_lines(recipe)[0]
+    lines += ["    if e_self is not None and (not GRAD_OFF or state.grad):"]
+    lines += start_lines("        ", "(e_self,)", "out._array", multiple)
+    lines += save_input_lines(recipe, "        ")
+    if multiple:
+        lines += [
+            "        for i, x in enumerate(outs):",
+            "            call.place_view(x, (node, i) if i else node)",
+        ]
+        lines += ["        if RARE: call.rare_result(node, *outs)"]
+    else:
+        lines += ["        call.place_view(out, node)", "        if RARE: call.rare_result(node, out)"]
+    lines += [f"    return {'outs' if multiple else 'out'}"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,131 @@
+"""Compiles an op's declaration into plain functions, once, on first use.
+
+From one entry come the node class with its `apply`, the function that users call, and its in-place twin. They are
+generated as source, so that the common case runs straight through, and given to `linecache`, so that tracebacks show
+them.
+"""
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from refgrad import call, dtypes, modes
+from refgrad.apply_source import apply_source
+from refgrad.call_source import call_source, view_source
+from refgrad.graph import FREED, NOWHERE, PENDING, Node, saved_properties
+from refgrad.inplace_source import inplace_name, inplace_source, inplace_view_source
+from refgrad.layout import Layout, layout_of, root_of
+from refgrad.lazy import plain
+from refgrad.recipe import HIDDEN, Recipe
+from refgrad.storage import INFERENCE, count_write, version_cell, version_of
+from refgrad.tensor import AutogradMeta, Tensor, edge_of, set_edge, wrap
+from refgrad.views import check_inplace, make_view, rebase_history
+
+NAMESPACE = {
+    "np": np,
+    "plain": plain,
+    "ndarray": np.ndarray,
+    "asarray": np.asarray,
+    "new": object.__new__,
+    "Tensor": Tensor,
+    "PENDING": PENDING,
+    "NOWHERE": NOWHERE,
+    "FREED": FREED,
+    "edge_of": edge_of,
+    "set_edge": set_edge,
+    "modes": modes,
+    "GRAD_OFF": modes.GRAD_OFF,
+    "RARE": modes.RARE,
+    "FORMULA": modes.FORMULA,
+    "state": modes.state,
+    "sequence": modes.sequence,
+    "call": call,
+    "promoted": call.promoted,
+    "unpack": call.unpack,
+    "wrap": wrap,
+    "F32": dtypes.float32.numpy,
+    "F64": dtypes.float64.numpy,
+    "WRAPPED": call.WRAPPED,
+    "layout_of": layout_of,
+    "root_of": root_of,
+    "Layout": Layout,
+    "make_view": make_view,
+    "check_inplace": check_inplace,
+    "rebase_history": rebase_history,
+    "AutogradMeta": AutogradMeta,
+    "NUMBERS": call.NUMBERS,
+    "INFERENCE": INFERENCE,
+    "version_of": version_of,
+    "version_cell": version_cell,
+    "count_write": count_write,
+}
+
+
+def build(source: str, name: str, namespace: dict) -> Any:
+    """Compile generated source; tracebacks can show its lines."""
+    filename = f"<refgrad {name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    exec(compile(source, filename, "exec"), namespace)
+    return namespace[name]
+
+
+def node_class(recipe: Recipe, name: str) -> type:
+    """The class of the nodes that an op records, with its generated `apply`."""
+    slots = []
+    for saved in recipe.saved_inputs:
+        slots += [f"s_{saved}", f"v_{saved}"]
+    for saved in recipe.saved_results:
+        slots += [f"s_{saved}", f"v_{saved}", f"c_{saved}"]
+    slots += [f"p_{plain}" for plain in recipe.plain]
+    edges: dict[str, int] = {}
+    for position, target in enumerate(recipe.targets):
+        if recipe.is_list(target):
+            break
+        edges[target] = position
+    differentiable = {i for i in range(len(recipe.results)) if recipe.op.is_differentiable(i)}
+    namespace = {
+        "__slots__": tuple(slots),
+        "__module__": "builtins",
+        "SAVED": (*recipe.saved_inputs, *recipe.saved_results),
+        "PLAIN": {plain: kind for plain, (kind, _) in sorted(recipe.plain.items()) if kind != HIDDEN},
+        "RESULTS": {r: (i if i in differentiable else -1) for r, i in recipe.saved_results.items()},
+        "EDGES": edges,
+        "apply": build(apply_source(recipe), "apply", formula_namespace(recipe, f"{name}.apply")),
+    }
+    namespace |= saved_properties(namespace["SAVED"], namespace["PLAIN"])
+    return type(name, (Node,), namespace)
+
+
+def formula_namespace(recipe: Recipe, title: str) -> dict:
+    """The names that a node's generated code refers to."""
+    namespace = dict(NAMESPACE)
+    for i, formula in enumerate(recipe.formulas):
+        namespace[f"formula{i}"] = formula.function
+    return namespace
+
+
+def compile_call(op: Any) -> Callable:
+    """The function of an op's plain call."""
+    recipe = Recipe(op)
+    namespace = dict(NAMESPACE)
+    namespace["kernel"], namespace["check"], namespace["ufunc"] = op.kernel, op.check, op.ufunc
+    namespace["result_wrapper"], namespace["op"] = op.wrapper, op
+    if recipe.targets:
+        namespace["Node"] = op.node_for(recipe, "plain")
+    source = view_source(recipe) if op.is_view else call_source(recipe)
+    function = build(source, op.function_name, namespace)
+    namespace["function"] = function
+    return function
+
+
+def compile_inplace(op: Any) -> Callable:
+    """The function of an op's in-place twin."""
+    recipe = Recipe(op)
+    namespace = dict(NAMESPACE)
+    namespace["kernel"], namespace["check"], namespace["ufunc"] = op.kernel, op.check, op.ufunc
+    if recipe.targets:
+        namespace["Node"] = op.node_for(recipe, "inplace")
+    source = inplace_view_source(recipe) if op.is_view else inplace_source(recipe)
+    return build(source, inplace_name(op), namespace)
