@@ -62,15 +62,25 @@ class Finding:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        return (*self.loose_identity, self.statement_kind)
+        return (*self.loose_identity, self.phase, self.statement_kind)
 
     @property
     def loose_identity(self) -> tuple[str, ...]:
-        return self.verdict, self.engine, self.phase, self.fact, self.error, self.how
+        return self.verdict, self.engine, self.fact, self.error, self.how
 
     def is_like(self, other: "Finding | None") -> bool:
-        """Whether it is the same; what differs inside of a block may turn up as a statement of its own."""
+        """Whether it is the same as the other one, which was there before.
+
+        What differs inside of a block may turn up as a statement of its own, and what differs in a second
+        backward may show in a first one.
+        """
         if other is None or self.loose_identity != other.loose_identity:
+            return False
+        if (
+            self.phase != other.phase
+            and other.phase != "double backward"
+            and other.statement_kind not in COMPOUND
+        ):
             return False
         return self.statement_kind == other.statement_kind or other.statement_kind in COMPOUND
 
@@ -89,7 +99,8 @@ class Finding:
     def one_line(self) -> str:
         if self.fact in ("crash", "hang", "memory"):
             return f"{self.engine} {self.note} in {self.statement_kind}"
-        return f"{self.engine}: {self.what} in {self.statement_kind}: {self.expected} expected, {self.actual} found"
+        values = f"{self.expected} expected, {self.actual} found"
+        return f"{self.engine}: {self.what} in {self.statement_kind}: {values}"
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -101,10 +112,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a judge came to on a program: a finding or none, and the tensors of the expected run by step."""
+    """What a judge came to on a program: a finding or none, and what the expected engine did."""
 
     finding: Finding | None
-    tensors: Tensors = field(default=(), repr=False)
+    tensors: Tensors = field(default=(), repr=False)  # by step
+    raising: frozenset[str] = frozenset()  # the statements that raised
 
 
 Judge = Callable[[Program], Observation]
@@ -211,7 +223,9 @@ def tensor_part(ours: Sequence, theirs: Sequence) -> str:
 
 def raised(ours: Any, theirs: Any) -> str:
     """From which kind of error to which; none is "done"."""
-    return " -> ".join(str(told).partition(" (")[0] if told is not None else "done" for told in (ours, theirs))
+    return " -> ".join(
+        str(told).partition(" (")[0] if told is not None else "done" for told in (ours, theirs)
+    )
 
 
 def message(ours: str, theirs: str) -> str:

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator
 
 from harness.finding import TensorSeen
+from harness.program import words
 
 MODULES = frozenset(("torch", "F", "nn", "np", "math", "copy"))
 BLOCKS = (ast.With, ast.For, ast.While, ast.If, ast.Try)
-MAKERS = frozenset(
-    "tensor zeros ones full empty arange linspace logspace eye rand randn randint randperm zeros_like ones_like"
-    " full_like rand_like randn_like empty_like as_tensor from_numpy scalar_tensor complex".split()
+MAKERS = words(
+    "tensor zeros ones full empty arange linspace logspace eye rand randn randint randperm zeros_like"
+    " ones_like full_like rand_like randn_like empty_like as_tensor from_numpy scalar_tensor complex"
 )
 NUMBERS_SHOWN = 24  # a larger tensor is filled with one number
 
@@ -117,7 +118,9 @@ def may_lose(holder: ast.AST, name: str, value: list, node: ast.AST) -> bool:
         return len(value) > 1
     if isinstance(holder, (ast.Tuple, ast.List)) and name == "elts":
         return len(value) > 1 and isinstance(holder.ctx, ast.Load)
-    return name in ("decorator_list", "orelse", "finalbody") and not isinstance(holder, ast.Try)
+    if name == "decorator_list":
+        return not (isinstance(node, ast.Name) and node.id in ("staticmethod", "classmethod"))
+    return name in ("orelse", "finalbody") and not isinstance(holder, ast.Try)
 
 
 def replacements(node: ast.AST, holder: ast.AST, name: str) -> Iterator[ast.AST]:

@@ -123,7 +123,9 @@ def arranged(result: np.ndarray, *operands: Any) -> np.ndarray:
     strides = iterated_strides(result.shape, arrays)
     if strides == strides_of(result):
         return result
-    size = 1 + sum((n - 1) * step for n, step in zip(result.shape, strides, strict=True)) if result.size else 0
+    size = (
+        1 + sum((n - 1) * step for n, step in zip(result.shape, strides, strict=True)) if result.size else 0
+    )
     moved = window(np.empty(size, result.dtype), result.dtype, Layout(result.shape, strides, 0))
     moved[...] = result
     return moved
@@ -173,7 +175,9 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
     tensor = wrap(value)
     tensor._version_cell = cell
     if number >= 0:
-        tensor._edge = make_edge(node, number)
+        # What an in-place op on a view saved belongs to the view, whose node lies above the written op's.
+        of_view = getattr(node, "w_" + name, None)
+        tensor._edge = make_edge(node, number) if of_view is None else of_view()
     return tensor
 
 
@@ -194,8 +198,7 @@ def check_saved(tensor: Tensor, saved: int, edge: Any = None) -> Tensor:
     if node is not None and type(node) is not AccumulateGrad and tensor.grad_fn is None:
         raise RuntimeError(
             "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
-            "supported, "
-            "please use out-of-place `.detach()` instead"
+            "supported, please use out-of-place `.detach()` instead"
         )
     return tensor
 
@@ -316,10 +319,10 @@ def write(target: Tensor, result: np.ndarray, cast_any: bool = False) -> None:
 def warn_resized(shape: tuple, wanted: tuple) -> None:
     """Warn that an output with elements is resized."""
     warnings.warn(
-        f"An output with one or more elements was resized since it had shape {list(shape)}, which does not match the "
-        f"required output shape {list(wanted)}. This behavior is deprecated, and in a future PyTorch release outputs will "
-        "not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, "
-        "to zero elements with t.resize_(0).",
+        f"An output with one or more elements was resized since it had shape {list(shape)}, which does not "
+        f"match the required output shape {list(wanted)}. This behavior is deprecated, and in a future "
+        "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
+        "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
         UserWarning,
         stacklevel=5,
     )
@@ -398,8 +401,9 @@ def operand(value: Any) -> tuple:
 def in_formula() -> bool:
     """Whether this thread runs a gradient formula whose own steps are recorded."""
     # Note [Numbers in formulas]
-    # Where a Python program meets a tensor with a number, PyTorch makes a tensor of the number: MulBackward0. Its own
-    # formulas are C++, where that is an overload of its own: MulBackward1. Both show in graphs of second order.
+    # Where a Python program meets a tensor with a number, PyTorch makes a tensor of the number: MulBackward0.
+    # Its own formulas are C++, where that is an overload of its own: MulBackward1. Both show in graphs of
+    # second order.
     return bool(modes.FORMULA) and threading.get_ident() in modes.FORMULA
 
 
@@ -442,9 +446,9 @@ def out_of_memory(array: np.ndarray, layout: Layout) -> RuntimeError:
     size = array.itemsize
     last = sum((n - 1) * stride for n, stride in zip(layout.shape, layout.strides))
     return RuntimeError(
-        f"setStorage: sizes {list(layout.shape)}, strides {list(layout.strides)}, storage offset {layout.offset}, and "
-        f"itemsize {size} requiring a storage size of {(layout.offset + last + 1) * size} are out of bounds for storage "
-        f"of size {root_of(array).nbytes}"
+        f"setStorage: sizes {list(layout.shape)}, strides {list(layout.strides)}, storage offset "
+        f"{layout.offset}, and itemsize {size} requiring a storage size of "
+        f"{(layout.offset + last + 1) * size} are out of bounds for storage of size {root_of(array).nbytes}"
     )
 
 

@@ -107,13 +107,15 @@ def edge_lines(recipe: Recipe, inplace: bool = False) -> tuple[list[str], str, s
             else:
                 lines.append(f"    e_{name} = {name}._edge")
             lines.append(
-                f"    if e_{name} is PENDING: e_{name} = edge_of({name}) if not GRAD_OFF or state.grad else None"
+                f"    if e_{name} is PENDING: e_{name} = edge_of({name}) if not GRAD_OFF or state.grad else "
+                "None"
             )
             conditions.append(f"e_{name} is not None")
             parts.append(f"e_{name}")
         else:
             lines.append(
-                f"    e_{name} = call.edges_of({name}) if not GRAD_OFF or state.grad else [None] * len({name})"
+                f"    e_{name} = call.edges_of({name}) if not GRAD_OFF or state.grad else [None] * "
+                f"len({name})"
             )
             conditions.append(f"any(e is not None for e in e_{name})")
             parts.append(f"*e_{name}")
@@ -149,6 +151,9 @@ def save_input_lines(recipe: Recipe, indent: str, clone_self: bool = False) -> l
         else:
             lines += [f"{indent}{line}" for line in store]
     for name, (_, expression) in recipe.plain.items():
+        source = name.removesuffix("_sym_strides")
+        if source != name and source in recipe.targets and len(recipe.targets) > 1:
+            expression = f"{expression} if e_{source} is not None else ()"  # as PyTorch saves them
         lines.append(f"{indent}node.p_{name} = {expression}")
     return lines
 
@@ -216,7 +221,9 @@ def call_source(recipe: Recipe) -> str:
 
 
 def arrange_lines(recipe: Recipe) -> list[str]:
-    """Code that lays the result of a pointwise op out as PyTorch does when the operands' shapes or strides differ."""
+    """Code that lays the result of a pointwise op out as PyTorch does when the operands' shapes or strides
+    differ.
+    """
     names = [f"a_{a.name}" for a in recipe.arguments if a.type == "Tensor"]
     if not recipe.op.promote or len(names) < 2:
         return []

@@ -1,11 +1,12 @@
 """Compiles an op's declaration into plain functions, once, on first use.
 
-From one entry come the node class with its `apply`, the function that users call, and its in-place twin. They are
-generated as source, so that the common case runs straight through, and given to `linecache`, so that tracebacks show
-them.
+From one entry come the node class with its `apply`, the function that users call, and its in-place twin. They
+are generated as source, so that the common case runs straight through, and given to `linecache`, so that
+tracebacks show them.
 """
 
 import linecache
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,7 @@ from refgrad.tensor import AutogradMeta, Tensor, edge_of, set_edge, wrap
 from refgrad.views import check_inplace, make_view, rebase_history
 
 NAMESPACE = {
+    "ref": weakref.ref,
     "np": np,
     "plain": plain,
     "ndarray": np.ndarray,
@@ -77,7 +79,7 @@ def node_class(recipe: Recipe, name: str) -> type:
     for saved in recipe.saved_inputs:
         slots += [f"s_{saved}", f"v_{saved}"]
     for saved in recipe.saved_results:
-        slots += [f"s_{saved}", f"v_{saved}", f"c_{saved}"]
+        slots += [f"s_{saved}", f"v_{saved}", f"c_{saved}", f"w_{saved}"]
     slots += [f"p_{plain}" for plain in recipe.plain]
     edges: dict[str, int] = {}
     for position, target in enumerate(recipe.targets):

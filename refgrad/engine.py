@@ -28,8 +28,8 @@ task_ids = iter(range(2**62))
 
 
 NO_FORWARD = (
-    "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass for "
-    "more information."
+    "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass "
+    "for more information."
 )
 
 
@@ -296,8 +296,8 @@ def report_anomaly(node: Node) -> None:
             return
         stack = "".join(metadata.get("traceback_", ()))
         warnings.warn(
-            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced the "
-            f"previous calculation:\n{stack}",
+            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that "
+            f"induced the previous calculation:\n{stack}",
             UserWarning,
             stacklevel=4,
         )

@@ -26,7 +26,9 @@ def norm(
     return linalg.vector_norm(input, 2.0 if p is None else p, dims, **options)
 
 
-def tensor_norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+def tensor_norm(
+    self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Tensor:
     """The norm of this tensor, see `norm`."""
     return norm(self, p, dim, keepdim, dtype=dtype)
 
@@ -54,7 +56,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         dims_a, dims_b = list(range(-dims, 0)), list(range(dims))
     else:
         raise RuntimeError(
-            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, "
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing "
+            "two lists, "
             f"but got dims={dims}"
         )
     options = {} if out is None else {"out": out}
@@ -62,14 +65,15 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
 
 
 def einsum(*args: Any) -> Tensor:
-    """The sum of products that an equation describes; instead of letters, lists of numbers may follow each operand.
+    """The sum of products that an equation describes; lists of numbers may follow the operands instead.
 
     Raises:
         ValueError: the equation or the operands are missing, or a number is no label.
     """
     if len(args) < 2:
         raise ValueError(
-            "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+            "einsum(): must specify the equation string and at least one operand, or at least one operand "
+            "and its "
             "subscripts list"
         )
     if isinstance(args[0], Tensor):
@@ -101,7 +105,8 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     from refgrad.modes import warn_once
 
     warn_once(
-        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+        "torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters."
     )
     if len(matrices) == 1:
@@ -134,7 +139,9 @@ def cdist(
 
 def chosen(results: tuple, return_inverse: bool, return_counts: bool) -> Any:
     """The results that were asked for; one of them alone is no tuple."""
-    wanted = [result for result, flag in zip(results, (True, return_inverse, return_counts), strict=True) if flag]
+    wanted = [
+        result for result, flag in zip(results, (True, return_inverse, return_counts), strict=True) if flag
+    ]
     return wanted[0] if len(wanted) == 1 else tuple(wanted)
 
 

@@ -73,8 +73,7 @@ def fitted(gradient: Tensor, target: Node, number: int, node: Any, index: int) -
         if not expands_to(shape, got):
             raise RuntimeError(
                 f"{invalid(node)} returned an invalid gradient at index {index} - got {list(got)} but "
-                "expected shape "
-                f"compatible with {list(shape)}"
+                f"expected shape compatible with {list(shape)}"
             )
         gradient = gradient.sum_to_size(shape)
     if gradient.dtype is not dtype:

@@ -31,7 +31,9 @@ def make_edge(node: "Node", number: int) -> Any:
     return (node, number) if number else node
 
 
-HAND_WRITTEN = frozenset(["CopyBackwards"])  # PyTorch generates its nodes but for these, which show their namespace
+HAND_WRITTEN = frozenset(
+    ["CopyBackwards"]
+)  # PyTorch generates its nodes but for these, which show their namespace
 
 
 class Freed:
@@ -171,13 +173,17 @@ class Node:
 
 
 def saved_properties(saved: tuple[str, ...], plain: dict[str, str]) -> dict[str, property]:
-    """The properties by which users read what a class of nodes saved: `_saved_x`, and `_raw_saved_x` of tensors."""
+    """The properties by which users read what a class of nodes saved: `_saved_x`, and `_raw_saved_x` of
+    tensors.
+    """
     found = {}
     for name in saved:
         found[f"_saved_{name}"] = property(lambda node, name=name: SHOW_SAVED[0](node, name))
         found[f"_raw_saved_{name}"] = property(lambda node, name=name: RawSaved(node, name))
     for name, kind in plain.items():
-        found[f"_saved_{name}"] = property(lambda node, n="p_" + name, kind=kind: shown(getattr(node, n), kind))
+        found[f"_saved_{name}"] = property(
+            lambda node, n="p_" + name, kind=kind: shown(getattr(node, n), kind)
+        )
     return found
 
 
@@ -229,29 +235,26 @@ class RawSaved:
         """Pack the saved tensor now and unpack it whenever it is needed."""
         if not callable(pack) or not callable(unpack):
             raise TypeError(
-                "register_hooks(): incompatible function arguments. The following argument types are supported:\n"
+                "register_hooks(): incompatible function arguments. The following argument types are "
+                "supported:\n"
                 "    1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: "
-                "collections.abc.Callable) -> None\n\nInvoked with: "
-                f"<torch._C._autograd.SavedTensor object at {id(self):#x}>, {pack!r}, {unpack!r}"
+                "collections.abc.Callable) -> None\n\nInvoked with: <torch._C._autograd.SavedTensor object "
+                f"at {id(self):#x}>, {pack!r}, {unpack!r}"
             )
         value = getattr(self.node, "s_" + self.name)
         if value is FREED:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate "
-                "values of the "
-                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
-                "you need "
-                "to backward through the graph a second time or if you need to access saved variables after "
-                "calling "
-                "backward."
+                "values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+                "retain_graph=True if you need to backward through the graph a second time or if you need "
+                "to access saved variables after calling backward."
             )
         if value is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         if isinstance(value, Packed):
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
-                "pair of "
-                "hooks is allowed at a time."
+                "pair of hooks is allowed at a time."
             )
         setattr(self.node, "s_" + self.name, Packed(pack, unpack, SHOW_SAVED[0](self.node, self.name)))
 
@@ -271,10 +274,9 @@ class Packed:
             if version_of(tensor) != before:
                 raise RuntimeError(
                     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
-                    "pack hook "
-                    "cannot be modified by in-place operations as this can lead to unexpected side-effects. "
-                    "Please "
-                    "open an issue if you need to perform in-place operations on the input to a pack hook."
+                    "pack hook cannot be modified by in-place operations as this can lead to unexpected "
+                    "side-effects. Please open an issue if you need to perform in-place operations on the "
+                    "input to a pack hook."
                 )
         self.unpack_hook = unpack
 
@@ -377,8 +379,7 @@ def version_error(
     if modes.RARE and modes.state.rare.anomaly:
         hint = (
             "Hint: the backtrace further above shows the operation that failed to compute its gradient. The "
-            "variable "
-            "in question was changed in there or anywhere later. Good luck!"
+            "variable in question was changed in there or anywhere later. Good luck!"
         )
     else:
         hint = (

@@ -84,8 +84,7 @@ def replaced(before: list, after: Any, hook: Any) -> list:
     if len(after) != len(before):
         raise RuntimeError(
             f"hook '{hook_name(hook)}' has returned an incorrect number of values (got {len(after)}, but "
-            "expected "
-            f"{len(before)})"
+            f"expected {len(before)})"
         )
     for old, replacement in zip(before, after):
         if replacement is not None:

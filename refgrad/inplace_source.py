@@ -45,6 +45,8 @@ def inplace_source(recipe: Recipe) -> str:
     if recipe.targets or recipe.op.refused:
         lines += ["    if node is not None:", "        rebase_history(self, node)"]
         lines += save_result_lines(recipe, "        ", ["self"])
+        for name in recipe.saved_results:
+            lines += [f"        if self._is_view(): node.w_{name} = ref(self.grad_fn)"]
         lines += ["        if RARE: call.rare_result(node, self)"]
     lines += ["    return self"]
     return "\n".join(lines) + "\n"
@@ -61,7 +63,8 @@ def refused_inplace_lines(recipe: Recipe) -> list[str]:
         tensors = f"({', '.join(sources)},)"
         lines += [
             f"        edges = [edge_of(t) for t in {tensors} if call.requires(t)]",
-            f"        node = call.refused({recipe.op.refused + '_'!r}, tuple(edges), (self._array.shape, self._array.dtype))",
+            f"        node = call.refused({recipe.op.refused + '_'!r}, tuple(edges), (self._array.shape, "
+            "self._array.dtype))",
         ]
     return lines
 

@@ -87,8 +87,8 @@ def layout_of(array: np.ndarray) -> Layout:
 def strides_of(array: np.ndarray) -> tuple[int, ...]:
     """A window's strides in elements.
 
-    NumPy gives empty arrays strides of zero, PyTorch those of contiguous memory; a zero that is meant stands in an
-    empty window as minus one, see `window`.
+    NumPy gives empty arrays strides of zero, PyTorch those of contiguous memory; a zero that is meant stands
+    in an empty window as minus one, see `window`.
     """
     size = array.itemsize
     if array.base is None and array.flags.c_contiguous:
@@ -207,8 +207,8 @@ def view_strides(
 def iterated_strides(shape: Sequence[int], operands: Sequence[np.ndarray]) -> tuple[int, ...]:
     """The strides that PyTorch gives the result of a pointwise op on operands that are not all contiguous.
 
-    Dimensions are ordered by the operands' strides, the first operand that has an opinion deciding; where none has, they
-    stay as they are.
+    Dimensions are ordered by the operands' strides, the first operand that has an opinion deciding; where
+    none has, they stay as they are.
     """
     ndim = len(shape)
     opinions = [broadcast_strides(array, ndim, shape) for array in operands]
@@ -275,8 +275,7 @@ def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
         if known == 0:
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified "
-                "dimension "
-                "size -1 can be any value and is ambiguous"
+                "dimension size -1 can be any value and is ambiguous"
             )
         return tuple(numel // known if i == unknown else size for i, size in enumerate(shape))
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
@@ -288,7 +287,9 @@ def window(root: np.ndarray, dtype: np.dtype, layout: Layout) -> np.ndarray:
     strides = tuple(stride * size for stride in layout.strides)
     if 0 in layout.shape:
         strides = tuple(stride or -size for stride in strides)
-        if layout.offset * size > root.nbytes:  # nobody can tell other memory from this one: there is nothing in it
+        if (
+            layout.offset * size > root.nbytes
+        ):  # nobody can tell other memory from this one: there is nothing in it
             root = np.empty(layout.offset * size, np.uint8)
         return np.ndarray(layout.shape, dtype, root, layout.offset * size, strides)
     return np.ndarray(layout.shape, dtype, root, layout.offset * size, strides)

@@ -22,18 +22,14 @@ TO_SCALAR = (
 )
 DETACH_VIEW = (
     "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-    "training, and "
-    "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot "
-    "be called on "
-    "these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
-    "torch/optim/optimizer.py "
-    "as the solution."
+    "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+    "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+    "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
 )
 DEEPCOPY = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
-    "moment.  If you were "
-    "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
-    "https://github.com/pytorch/pytorch/pull/103001"
+    "moment.  If you were attempting to deepcopy a module, this may be because of a "
+    "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
 )
 
 
@@ -65,7 +61,6 @@ def detach_(self: Tensor) -> Tensor:
     set_edge(self, None)
     if self._meta is not None:
         self._meta.requires_grad = False
-        self._meta.retains_grad = False
     self._edge = None
     return self
 
@@ -157,7 +152,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
         bit, resolve = ("conjugate", "resolve_conj") if self.is_conj() else ("negative", "resolve_neg")
         if not force:
             raise RuntimeError(
-                f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.{resolve}().numpy() instead."
+                f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.{resolve}().numpy() "
+                "instead."
             )
         return np.array(self._array)
     return self._array.view()
@@ -314,8 +310,7 @@ def reduce(self: Tensor, protocol: Any) -> Any:
     for hook in (self._backward_hooks or {}).values():
         warnings.warn(
             f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can "
-            "decorate the "
-            "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+            "decorate the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
             stacklevel=2,
         )
     return (rebuild, (type(self), self._array, self.requires_grad, dict(self.__dict__)))

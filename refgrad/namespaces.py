@@ -133,9 +133,8 @@ def write_out(name: str, values: list, result: Any, out: Any) -> Any:
     tensors = [value for value in values if isinstance(value, Tensor)]
     if modes.grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, out)):
         raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
-            "of the "
-            "arguments requires grad."
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
+            "the arguments requires grad."
         )
     call.check_write(out, tensors)
     call.check_cast(result.dtype, out.dtype)

@@ -103,6 +103,8 @@ def imod(self: Tensor, other: Any) -> Tensor:
 @attach
 def rmod(self: Tensor, other: Any) -> Tensor:
     """`other % self`."""
+    if isinstance(other, Tensor):
+        return calls.remainder__Tensor(other, self)
     return calls.remainder__Scalar_Tensor(other, self)
 
 
@@ -117,7 +119,7 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
 @attach
 def rpow(self: Tensor, base: Any) -> Tensor:
     """`base ** self`."""
-    return calls.pow__Scalar(base, self)
+    return calls.pow__Tensor_Tensor(base, self) if isinstance(base, Tensor) else calls.pow__Scalar(base, self)
 
 
 @attach
@@ -178,6 +180,7 @@ for name, entry in IN_PLACE.items():
     inplace_slot(f"__{name}__", entry)
 for name, entry in {"neg": "neg", "abs": "abs", "pos": "positive"}.items():
     slot(f"__{name}__", lambda entry=entry: OPS[entry].call)
+Tensor.__rdiv__ = Tensor.__rtruediv__  # type: ignore[attr-defined]
 for name, function in {
     "matmul": matmul,
     "rmatmul": lambda self, other: matmul(other, self) if isinstance(other, Tensor) else NotImplemented,

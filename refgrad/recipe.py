@@ -1,8 +1,9 @@
 """What an op's declaration asks for: which values its node saves, for whom, and where gradients go.
 
-*Recipe*: that, worked out from one entry; the modules apply_source, call_source and inplace_source write the functions
-from it, compiler.py compiles them. Names in generated code: `a_x` the array of argument x, `e_x` its edge, `s_x`, `v_x`,
-`c_x` the saved value, its version and (of results) its version cell in the node, `p_x` a saved plain value.
+*Recipe*: that, worked out from one entry; the modules apply_source, call_source and inplace_source write the
+functions from it, compiler.py compiles them. Names in generated code: `a_x` the array of argument x, `e_x`
+its edge, `s_x`, `v_x`, `c_x` the saved value, its version and (of results) its version cell in the node,
+`p_x` a saved plain value.
 """
 
 import keyword
@@ -92,16 +93,17 @@ class Recipe:
         elif parameter in self.results:
             self.saved_results[parameter] = self.results.index(parameter)
         else:
-            source = max(
-                (name for name in self.names if parameter.startswith(name + "_")), key=len, default=""
-            )
+            many = len(self.results) > 1
+            sources = {name: f"outs[{i}]" if many else "out" for i, name in enumerate(self.results)}
+            sources |= {name: name for name in self.names}
+            source = max((name for name in sources if parameter.startswith(name + "_")), key=len, default="")
             suffix = parameter[len(source) + 1 :]
             if suffix not in DERIVED:
                 raise TypeError(
                     f"{self.op.name}: a formula asks for {parameter!r}, which is no argument and no result"
                 )
             kind, expression = DERIVED[suffix]
-            self.plain[parameter] = (kind, expression.format(source))
+            self.plain[parameter] = (kind, expression.format(sources.get(source, source)))
 
     def guard(self, name: str) -> str | None:
         """The one target for whose gradient alone this input is saved; None when it is always saved."""

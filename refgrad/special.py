@@ -15,7 +15,11 @@ RENAMED = {
 
 
 def __getattr__(name: str) -> Any:
-    found = [] if name.startswith("_") else overloads_of(f"special_{name}") or overloads_of(RENAMED.get(name, name))
+    found = (
+        []
+        if name.startswith("_")
+        else overloads_of(f"special_{name}") or overloads_of(RENAMED.get(name, name))
+    )
     if not found:
         raise AttributeError(f"module 'torch.special' has no attribute '{name}'")
     made = globals()[name] = front(f"special_{name}", found, method=False)

@@ -31,27 +31,23 @@ from refgrad.storage import INFERENCE, UntypedStorage, data_ptr, version_of
 
 NOT_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
-    "be "
-    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
-    "non-leaf Tensor, "
-    "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you "
-    "access "
-    "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+    "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
+    "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
+    "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
+    "more information."
 )
 GRAD_DTYPE = (
     "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the "
-    "tensor's "
-    "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. "
-    "Diverging "
-    "the dtypes of a tensor and its gradient may break downstream systems that assume they match."
+    "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
+    "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume "
+    "they match."
 )
 SAME_DTYPE = object()  # the default of grad_dtype: whatever the tensor has
 
 
 DEVICE_TYPES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, "
-    "hpu, mtia, "
-    "privateuseone"
+    "hpu, mtia, privateuseone"
 )
 
 
@@ -333,8 +329,7 @@ class Tensor:
         if expected is not None and value.dtype is not expected:
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{value.dtype.cpp_name}' to a tensor with "
-                "grad_dtype "
-                f"'{expected.scalar_type}'. {GRAD_DTYPE}"
+                f"grad_dtype '{expected.scalar_type}'. {GRAD_DTYPE}"
             )
         if value._array.shape != self._array.shape:
             raise RuntimeError(
@@ -366,10 +361,8 @@ class Tensor:
         if held is not None and value is not None and held.dtype is not value:
             raise RuntimeError(
                 f"Cannot set grad_dtype to '{value.scalar_type}' because there is already a gradient with "
-                "dtype "
-                f"'{held.dtype.cpp_name}'. Please clear the gradient (.grad = None) before changing "
-                "grad_dtype, or "
-                "ensure the new grad_dtype matches the existing gradient's dtype."
+                f"dtype '{held.dtype.cpp_name}'. Please clear the gradient (.grad = None) before changing "
+                "grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype."
             )
         meta_of(self).grad_dtype = value
 
@@ -442,7 +435,18 @@ def refuse_to_set(name: str) -> Callable:
     return refuse
 
 
-for fixed in ("dtype", "shape", "ndim", "device", "_version", "is_leaf", "output_nr", "grad_fn", "_base", "retains_grad"):
+for fixed in (
+    "dtype",
+    "shape",
+    "ndim",
+    "device",
+    "_version",
+    "is_leaf",
+    "output_nr",
+    "grad_fn",
+    "_base",
+    "retains_grad",
+):
     setattr(Tensor, fixed, vars(Tensor)[fixed].setter(refuse_to_set(fixed)))
 
 REFRESH: list[Callable] = []  # views.py puts the function here that brings a view's edge up to date

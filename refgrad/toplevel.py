@@ -234,5 +234,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     rest = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
     flat = indices._array
+    if not sizes:
+        return ()
     places = np.stack([flat // step % size for step, size in zip(rest, sizes)], axis=-1)
     return calls.unbind(wrap(places), -1)

@@ -20,7 +20,7 @@ from refgrad.graph import (
     split_edge,
     start,
 )
-from refgrad.layout import layout_of, strides_of
+from refgrad.layout import Layout, layout_of, strides_of
 from refgrad.storage import INFERENCE, version_cell
 from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, edge_of, set_edge
 
@@ -34,27 +34,22 @@ DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (
 
 _CLARIFY = (
     " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-    "moving both "
-    "the view and the inplace either both inside the {mode} block (if you don't want the inplace to be "
-    "tracked) or "
-    "both outside (if you want the inplace to be tracked)."
+    "moving both the view and the inplace either both inside the {mode} block (if you don't want the "
+    "inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 )
 _ADVICE = {
     NO_GRAD: _CLARIFY.format(mode="no_grad"),
     INFERENCE_MODE: _CLARIFY.format(mode="inference_mode"),
     MULTI_OUTPUT: (
         " This view is the output of a function that returns multiple views. Such functions do not allow "
-        "the output "
-        "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        "the output views to be modified inplace. You should replace the inplace operation by an "
+        "out-of-place one."
     ),
     CUSTOM_FUNCTION: (
         " This view was created inside a custom Function (or because an input was returned as-is) and the "
-        "autograd "
-        "logic to handle view+inplace would override the custom backward associated with the custom "
-        "Function, leading "
-        "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the "
-        "custom "
-        "Function."
+        "autograd logic to handle view+inplace would override the custom backward associated with the "
+        "custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
+        "cloning the output of the custom Function."
     ),
 }
 
@@ -133,7 +128,9 @@ def refresh(view: Tensor) -> Any:
 
 
 def replayed(meta: AutogradMeta, view: Tensor) -> Node:
-    """The node of the view when it is taken from its base again; it leads nowhere if the base was detached since."""
+    """The node of the view when it is taken from its base again; it leads nowhere if the base was detached
+    since.
+    """
     if meta.replay is None:
         base = meta.base
         if not base.requires_grad:
@@ -147,6 +144,16 @@ def replayed(meta: AutogradMeta, view: Tensor) -> Node:
 
 
 REFRESH.append(refresh)
+
+
+def replayed_layout(replay: Callable, base: Tensor) -> Layout:
+    """Where the steps that no strides can express lead from a base."""
+    grad = modes.state.grad
+    modes.set_grad(False)
+    try:
+        return layout_of(replay(alias(base))._array)
+    finally:
+        modes.set_grad(grad)
 
 
 def check_kind(meta: AutogradMeta, modified: str) -> None:
@@ -215,9 +222,11 @@ class CopySlices(Node):
         edges = (edge_of(base), *node.edges[1:])
         start(new, edges, (base._array.shape, base._array.dtype))
         new.base_layout = layout_of(base._array)
-        new.view_layout = layout_of(view._array)
         new.replay = view._meta.replay
         new.function = node
+        layout = layout_of(view._array)
+        origin = new.base_layout.offset if new.replay is None else replayed_layout(new.replay, base).offset
+        new.view_layout = layout._replace(offset=layout.offset - origin)
         return new
 
     def apply(self, grads: list, create_graph: bool, needed: object) -> tuple | list:
@@ -227,14 +236,11 @@ class CopySlices(Node):
         grad = grads[0]
         if grad is None:
             return [None] * len(self.edges)
-        shape, strides, offset = self.base_layout
-        result = grad.new_empty_strided(shape, strides)
+        result = grad.new_empty_strided(self.base_layout.shape, self.base_layout.strides)
         result.copy_(grad)
-        if self.replay is not None:
-            part = self.replay(result)
-        else:
-            view_shape, view_strides, view_offset = self.view_layout
-            part = result.as_strided(view_shape, view_strides, view_offset - offset)
+        part = result if self.replay is None else self.replay(result)
+        if self.replay is None or layout_of(part._array) != self.view_layout:
+            part = part.as_strided(*self.view_layout)
         inner = CALL_FUNCTION[0](self.function, [part.clone()], create_graph, None)
         outputs: list = [None] * len(self.edges)
         for i, gradient in enumerate(inner):

@@ -32,12 +32,9 @@ __all__ = [
 
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-    "gradient "
-    "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. "
-    "If you have "
-    "to use this function, make sure to reset the .grad fields of your parameters to None after use to "
-    "break the cycle "
-    "and avoid the leak."
+    "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
+    "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
+    "to None after use to break the cycle and avoid the leak."
 )
 UNUSED = "appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."
 
@@ -65,8 +62,7 @@ def backward(
         if grad_tensors is not None:
             raise RuntimeError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
-                "Please only "
-                "use `grad_tensors`."
+                "Please only use `grad_tensors`."
             )
         grad_tensors = grad_variables
     if (
@@ -126,9 +122,8 @@ def grad(
         )
     if isinstance(inputs, dict) and type(inputs) is not dict:
         raise TypeError(
-            f"`inputs` argument to `grad()` must be a dict, not {type(inputs).__name__}. Other Mapping "
-            "types are not "
-            "supported."
+            f"`inputs` argument to `grad()` must be a dict, not {type(inputs).__name__}. Other Mapping types "
+            "are not supported."
         )
     roots = (outputs,) if isinstance(outputs, (Tensor, GradientEdge)) else tuple(outputs)
     chosen = listed(inputs)
@@ -137,8 +132,7 @@ def grad(
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
-            "gradient for other "
-            "parts of the graph, please use torch.autograd.backward.",
+            "gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
         )
@@ -206,7 +200,9 @@ def root_gradients(roots: Sequence, gradients: list, batched: bool) -> list:
             raise AssertionError("Expected output to be a torch.Tensor")
         shape, dtype = root_shape(root)
         if isinstance(gradient, Tensor):
-            check_root_gradient(gradient, shape, dtype, lambda: (gradients.index(gradient), roots.index(root)))
+            check_root_gradient(
+                gradient, shape, dtype, lambda: (gradients.index(gradient), roots.index(root))
+            )
             found.append(gradient)
         elif gradient is not None:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
@@ -235,8 +231,9 @@ def check_root_gradient(gradient: Tensor, shape: tuple, dtype: dtypes.DType, pla
     if own is not dtype and (own.category == dtypes.COMPLEX) != (dtype.category == dtypes.COMPLEX):
         first, second = places()
         raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
-            f"dtype: grad_output[{first}] has a dtype of {own} and output[{second}] has a dtype of {dtype}."
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
+            f"in dtype: grad_output[{first}] has a dtype of {own} and output[{second}] has a dtype of "
+            f"{dtype}."
         )
 
 

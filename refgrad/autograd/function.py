@@ -8,52 +8,21 @@ docs.
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from refgrad import call, errors, modes, views
-from refgrad.graph import DelayedError, Node, Packed, make_edge, start
-from refgrad.storage import count_write, version_cell, version_of
-from refgrad.tensor import Tensor, accumulator, alias, edge_of, set_edge, type_name, wrap
+from refgrad import errors, modes
+from refgrad.autograd.function_outputs import unpack, wrap_outputs
+from refgrad.graph import DelayedError, Node, make_edge, start
+from refgrad.storage import version_cell
+from refgrad.tensor import Tensor, accumulator, alias, edge_of, type_name, wrap
 
-NOT_RETURNED = (
-    "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
-    "are modified "
-    "inplace must all be outputs of the Function."
-)
-NOT_AN_INPUT = (
-    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
-    "passed to ctx.mark_dirty()."
-)
-ONE_OUTPUT = (
-    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
-    "return more than "
-    "one Tensor. This is not supported by the current autograd engine. You should either make sure the "
-    "input is not a "
-    "view (using .clone() for example) or make your Function only return one Tensor (potentially splitting "
-    "it into two "
-    "Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
-    "operations). You "
-    "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
-)
 ONCE = (
     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
-    "autograd.Function. "
-    "Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+    "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
 )
-
-
-class SavedResult:
-    """An output that was saved by its own Function: memory and counter only, so that no cycle arises."""
-
-    __slots__ = ("array", "cell", "number")
-
-    def __init__(self, tensor: Tensor):
-        self.array = tensor._array
-        self.cell = version_cell(tensor)
-        self.number = tensor.output_nr
 
 
 class FunctionCtx:
@@ -79,8 +48,7 @@ class FunctionCtx:
         """Deprecated, without effect."""
         warnings.warn(
             "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
-            "Note that "
-            "calls to `set_()` are not tracked",
+            "Note that calls to `set_()` are not tracked",
             FutureWarning,
             stacklevel=2,
         )
@@ -173,8 +141,7 @@ class BackwardCFunction(FunctionCtx, Node):
             if backward is not Function.backward:
                 raise RuntimeError(
                     "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
-                    "should only "
-                    "implement one of them."
+                    "should only implement one of them."
                 )
             return vjp
         return backward
@@ -207,8 +174,7 @@ class BackwardCFunction(FunctionCtx, Node):
                 if result is not None:
                     raise RuntimeError(
                         f"function {self.name()} returned a gradient different than None at position "
-                        f"{position}, but "
-                        "the corresponding forward input was not a Variable"
+                        f"{position}, but the corresponding forward input was not a Variable"
                     )
             elif result is None or isinstance(result, Tensor):
                 gradients.append(result)
@@ -221,31 +187,6 @@ class BackwardCFunction(FunctionCtx, Node):
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
-
-
-def unpack(node: BackwardCFunction, saved: Any) -> Any:
-    """One saved tensor as users see it."""
-    if saved is None:
-        return None
-    if isinstance(saved, Packed):
-        return saved.unpack(Tensor)
-    kept, version, had_node = saved
-    if isinstance(kept, SavedResult):
-        tensor = wrap(kept.array)
-        tensor._version_cell = kept.cell
-        if kept.cell[0] != version:
-            kind = call.type_text(tensor.dtype)
-            raise call.version_error(kind, kept.array.shape, node, kept.number, kept.cell[0], version)
-        tensor._edge = make_edge(node, kept.number)
-        return tensor
-    checked = call.check_saved(kept, version)
-    if had_node and checked.grad_fn is None:
-        raise RuntimeError(
-            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
-            "supported, "
-            "please use out-of-place `.detach()` instead"
-        )
-    return checked
 
 
 class FunctionMeta(type):
@@ -266,10 +207,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     def __init__(self, *args: Any, **kwargs: Any):
         warnings.warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
-            "should "
-            "invoke them on the class itself. Instantiating an autograd function will raise an error in a "
-            "future version "
-            "of PyTorch.",
+            "should invoke them on the class itself. Instantiating an autograd function will raise an "
+            "error in a future version of PyTorch.",
             DeprecationWarning,
             stacklevel=2,
         )
@@ -277,8 +216,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
-            "autograd "
-            "function with static forward method. (Example: "
+            "autograd function with static forward method. (Example: "
             "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
@@ -297,8 +235,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         """Compute the gradients of the inputs; to be overridden."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
-            "it with "
-            "backward mode AD."
+            "it with backward mode AD."
         )
 
     @staticmethod
@@ -356,153 +293,6 @@ def refuse_unknown(forward: Callable, name: str) -> None:
     parameters = inspect.signature(forward).parameters
     if name not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
-
-
-def wrap_outputs(ctx: Any, output: Any, inputs: list, edges: tuple, recorded: bool) -> Any:
-    """Make the outputs of `forward` outputs of the node, then save what `forward` asked to save."""
-    is_tuple = isinstance(output, tuple)
-    if not is_tuple and not isinstance(output, Tensor):
-        finish(ctx, False)
-        return output
-    raw = output if is_tuple else (output,)
-    dirty, fixed = marked(ctx)
-    metadata = [(x._array.shape, x._array.dtype) if isinstance(x, Tensor) else None for x in raw]
-    if recorded:
-        start(ctx, edges, *metadata)
-    outputs = []
-    for number, tensor in enumerate(raw):
-        if isinstance(tensor, Tensor):
-            live = recorded and not contains(fixed, tensor) and tensor._can_require_grad()
-            tensor = placed(ctx, tensor, number, inputs, dirty, live, len(raw))
-        outputs.append(tensor)
-    if not all(contains(outputs, tensor) or contains(raw, tensor) for tensor in dirty):
-        raise RuntimeError(NOT_RETURNED)
-    live_outputs = [x for x in outputs if isinstance(x, Tensor) and x.requires_grad]
-    for tensor in outputs if recorded else ():
-        if isinstance(tensor, Tensor) and tensor._is_view() and not contains(dirty, tensor):
-            multiple = len(live_outputs) > 1
-            tensor._meta.creation = views.MULTI_OUTPUT if multiple else views.CUSTOM_FUNCTION
-    finish(ctx, recorded)
-    return tuple(outputs) if is_tuple else outputs[0]
-
-
-def contains(tensors: Sequence, tensor: Any) -> bool:
-    """Whether this very object is among the others."""
-    return any(other is tensor for other in tensors)
-
-
-def marked(ctx: Any) -> tuple[tuple, tuple]:
-    """The tensors marked as dirty, whose writes are counted here, and those marked as not differentiable."""
-    dirty = ctx.dirty_tensors or ()
-    for tensor in dirty:
-        if not isinstance(tensor, Tensor):
-            raise RuntimeError("mark_dirty can only accept variables, but argument ")
-        count_write(tensor)
-    fixed = ctx.non_differentiable or ()
-    for tensor in fixed:
-        if not isinstance(tensor, Tensor):
-            raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got ")
-    return dirty, fixed
-
-
-def placed(
-    ctx: Any, tensor: Tensor, number: int, inputs: list, dirty: tuple, live: bool, count: int
-) -> Tensor:
-    """One output in its place in the graph: detached, rebased, a view of the input it is, or made by the
-    node.
-    """
-    is_input, is_dirty = contains(inputs, tensor), contains(dirty, tensor)
-    if not live:
-        if not tensor.requires_grad:
-            return view_of_itself(tensor) if is_input and not is_dirty else tensor
-        if is_input:
-            return alias(tensor, version_cell(tensor))
-        if not tensor._is_view():
-            detach_in_place(tensor)
-        return tensor
-    if is_dirty:
-        return rebased(ctx, tensor, number, is_input, count)
-    if is_input:
-        tensor = view_of_itself(tensor)
-    set_edge(tensor, make_edge(ctx, number))
-    return tensor
-
-
-def rebased(ctx: Any, tensor: Tensor, number: int, is_input: bool, count: int) -> Tensor:
-    """A dirty input whose history goes on with the node."""
-    if tensor._is_view():
-        views.check_inplace(tensor)
-        if count > 1:
-            raise RuntimeError(ONE_OUTPUT)
-    if tensor.is_leaf and tensor.requires_grad:
-        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-    if not is_input:
-        warnings.warn(NOT_AN_INPUT, UserWarning, stacklevel=5)
-    if tensor._is_view():
-        views.rebase_history(tensor, ctx)
-    else:
-        set_edge(tensor, make_edge(ctx, number))
-    return tensor
-
-
-def view_of_itself(tensor: Tensor) -> Tensor:
-    """A view of the whole tensor, made outside the graph."""
-    before = modes.state.grad
-    modes.set_grad(False)
-    try:
-        return views.make_view(tensor, tensor._array.view())
-    finally:
-        modes.set_grad(before)
-
-
-def detach_in_place(tensor: Tensor) -> None:
-    """Take a tensor out of the graph."""
-    set_edge(tensor, None)
-    tensor._set_requires_grad(False)
-    tensor._edge = None
-
-
-def finish(ctx: Any, recorded: bool) -> None:
-    """Save what was asked for, and forget the marks."""
-    to_save = ctx.to_save
-    own = ctx.__dict__
-    own.update(to_save=None, dirty_tensors=None, non_differentiable=None)
-    if not recorded:
-        return
-    saved = []
-    for position, tensor in enumerate(to_save or ()):
-        if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(
-                f"save_for_backward can only save variables, but argument {position} is of type "
-                f"{type_name(tensor)}"
-            )
-        saved.append(None if tensor is None else kept(ctx, tensor))
-    own["_saved"] = tuple(saved)
-    if modes.RARE:
-        apply_saved_hooks(ctx)
-
-
-def kept(ctx: Any, tensor: Tensor) -> tuple:
-    """What is kept of a saved tensor: itself, or memory and counter of an output; version; whether it had a
-    node.
-    """
-    node = tensor.grad_fn
-    if node is ctx:
-        return SavedResult(tensor), version_of(tensor), True
-    if tensor._version_cell is views.INFERENCE:
-        raise RuntimeError(errors.INFERENCE_SAVE)
-    return tensor, version_of(tensor), node is not None
-
-
-def apply_saved_hooks(ctx: Any) -> None:
-    """Pack the saved tensors when saved-tensor hooks are active; note the forward in anomaly mode."""
-    rare = modes.state.rare
-    if rare.anomaly:
-        call.remember_forward(ctx)
-    if rare.saved_tensor_hooks:
-        pack, unpack_hook = rare.saved_tensor_hooks[-1]
-        packed = [None if s is None else Packed(pack, unpack_hook, unpack(ctx, s)) for s in ctx._saved]
-        ctx.__dict__["_saved"] = tuple(packed)
 
 
 def once_differentiable(function: Callable) -> Callable:

@@ -43,10 +43,8 @@ def decorated(make: Callable, function: Callable) -> Callable:
     if inspect.isclass(function):
         warnings.warn(
             "Decorating classes is deprecated and will be disabled in future versions. You should only "
-            "decorate "
-            "functions or methods. To preserve the current behavior of class decoration, you can directly "
-            "decorate the "
-            "`__init__` method and nothing else.",
+            "decorate functions or methods. To preserve the current behavior of class decoration, you can "
+            "directly decorate the `__init__` method and nothing else.",
             FutureWarning,
             stacklevel=3,
         )

@@ -19,6 +19,7 @@ __all__ = [
     "saved_tensors_hooks",
 ]
 
+
 class GradientEdge(NamedTuple):
     """A place in the graph: input `output_nr` of `node`."""
 
@@ -178,8 +179,8 @@ def will_execute(task: Any, node: Node) -> bool:
     """Whether a node takes part in the run under way; the root itself does not count."""
     if task.captures and isinstance(node, AccumulateGrad):
         raise RuntimeError(
-            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This "
-            "is currently not supported."
+            "A leaf node was passed to _will_engine_execute_node but we are currently running "
+            "autograd.grad(). This is currently not supported."
         )
     if task.needed is not None:
         return node in task.needed

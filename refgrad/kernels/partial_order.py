@@ -1,7 +1,8 @@
-"""Sorting and selecting as the C++ library does it, for the one thing that differs from NumPy: where ties end up.
+"""Sorting and selecting as C++ does it, for the one thing that differs from NumPy: where ties end up.
 
-Everything here works on *ranks*: plain integers that order the elements, NaN above all; ties have one rank. `order` is
-the list of positions that is rearranged, and lets positions of equal rank end where libstdc++'s algorithms put them.
+Everything here works on *ranks*: plain integers that order the elements, NaN above all; ties have one rank.
+`order` is the list of positions that is rearranged; positions of equal rank end where libstdc++'s algorithms
+put them.
 """
 
 from collections.abc import Callable
@@ -34,7 +35,7 @@ def along(array: np.ndarray, axis: int, function: Callable, count: int) -> np.nd
     return np.moveaxis(found.reshape(*rows.shape[:-1], count), -1, axis)
 
 
-# Introsort and introselect ------------------------------------------------------------------------------------------
+# Introsort and introselect ----------------------------------------------------------------------------------
 
 
 def sorted_order(ranks: list[int], order: list[int]) -> list[int]:
@@ -99,7 +100,7 @@ def median_to_first(ranks: list[int], order: list[int], first: int, middle: int,
     order[first], order[chosen] = order[chosen], order[first]
 
 
-# Heaps --------------------------------------------------------------------------------------------------------------
+# Heaps ------------------------------------------------------------------------------------------------------
 
 
 def partly_sorted(ranks: list[int], order: list[int], count: int) -> list[int]:
@@ -142,7 +143,7 @@ def sift(ranks: list[int], order: list[int], hole: int, length: int, value: int)
     order[hole] = value
 
 
-# PyTorch's own --------------------------------------------------------------------------------------------------------
+# PyTorch's own ----------------------------------------------------------------------------------------------
 
 
 def quickselected(ranks: list[int], order: list[int], nth: int) -> list[int]:

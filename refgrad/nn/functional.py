@@ -1,7 +1,7 @@
 """`torch.nn.functional`: functions of tensors without state.
 
-What PyTorch writes in Python stands here with its parameters; what it writes in C++ is listed in `NATIVE` and found on
-first use.
+What PyTorch writes in Python stands here with its parameters; what it writes in C++ is listed in `NATIVE`
+and found on first use.
 """
 
 import math
@@ -33,12 +33,43 @@ from refgrad.nn.losses import (  # noqa: F401
 from refgrad.nn.native import call_native, native
 from refgrad.tensor import Tensor
 
-NATIVE = """
-    adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shuffle conv1d conv2d conv3d conv_tbc
-    conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity elu_ gelu hardshrink hardtanh_ leaky_relu_
-    linear logsigmoid one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_ rrelu_
-    scaled_dot_product_attention selu_ softplus softshrink threshold_
-""".split()
+NATIVE = [
+    "adaptive_avg_pool1d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "bilinear",
+    "celu_",
+    "channel_shuffle",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_tbc",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "cosine_similarity",
+    "elu_",
+    "gelu",
+    "hardshrink",
+    "hardtanh_",
+    "leaky_relu_",
+    "linear",
+    "logsigmoid",
+    "one_hot",
+    "pairwise_distance",
+    "pdist",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "prelu",
+    "relu_",
+    "rrelu_",
+    "scaled_dot_product_attention",
+    "selu_",
+    "softplus",
+    "softshrink",
+    "threshold_",
+]
 """The functions that PyTorch takes from C++."""
 
 
@@ -157,7 +188,8 @@ def tanhshrink(input: Tensor) -> Tensor:
 def implied_dim(name: str, ndim: int, stacklevel: int) -> int:
     """The dimension that a softmax without one goes over, with a warning."""
     warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+        "argument.",
         stacklevel=stacklevel,
     )
     return 0 if ndim in (0, 1, 3) else 1
@@ -236,7 +268,8 @@ def feature_alpha_dropout(
 
 
 CHANNEL_WISE = (
-    " Note that dropout{0}d exists to provide channel-wise dropout on inputs with {0} spatial dimension{3}, a channel "
+    " Note that dropout{0}d exists to provide channel-wise dropout on inputs with {0} spatial dimension{3}, "
+    "a channel "
     "dimension, and an optional batch dimension (i.e. {1}D or {2}D inputs)."
 )
 
@@ -250,8 +283,10 @@ def warn_rank(input: Tensor, spatial: int) -> None:
     """Warn of an input that has neither of the ranks that the dropout of channels is for."""
     if input.dim() not in (spatial + 1, spatial + 2):
         warnings.warn(
-            f"dropout{spatial}d: Received a {input.dim()}-D input to dropout{spatial}d, which is deprecated and will "
-            "result in an error in a future release. To retain the behavior and silence this warning, please use "
+            f"dropout{spatial}d: Received a {input.dim()}-D input to dropout{spatial}d, which is deprecated "
+            "and will "
+            "result in an error in a future release. To retain the behavior and silence this warning, please "
+            "use "
             "dropout instead." + channel_note(spatial),
             stacklevel=3,
         )
@@ -282,9 +317,12 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     warn_rank(input, 2)
     if input.dim() == 3:
         warnings.warn(
-            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired "
-            "- input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a "
-            "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain "
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
+            "is desired "
+            "- input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will "
+            "change in a "
+            "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). "
+            "To maintain "
             "the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
             stacklevel=2,
         )

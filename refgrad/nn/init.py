@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from refgrad.autograd import no_grad
+from refgrad.tensor import wrap
 
 LINEAR_NAMES = (
     "linear",
@@ -77,9 +78,7 @@ def eye_(tensor: Any) -> Any:
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
-        tensor.zero_()
-        tensor.diagonal().fill_(1)
-    return tensor
+        return tensor.copy_(wrap(np.eye(*tensor.shape, dtype=tensor._array.dtype)))
 
 
 def dirac_(tensor: Any, groups: int = 1) -> Any:
@@ -265,7 +264,7 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     return tensor
 
 
-def deprecated(function: Callable) -> Callable:
+def deprecated(function: Any) -> Callable:
     """The function under its old name without underscore, with a warning."""
     name = function.__name__[:-1]
 

@@ -75,7 +75,8 @@ def broadcast_pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     if target.size() == input.size():
         return input, target
     warnings.warn(
-        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely "
+        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This "
+        "will likely "
         "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         stacklevel=3,
     )
@@ -199,7 +200,8 @@ def common_shape(target: Tensor, weight: Tensor) -> tuple:
         first, second = target.size(), weight.size()
         at = next(i for i in range(1, len(second) + 1) if second[-i] != 1 and second[-i] != first[-i])
         raise RuntimeError(
-            f"Attempting to broadcast a dimension of length {second[-at]} at {-at}! Mismatching argument at index 1 "
+            f"Attempting to broadcast a dimension of length {second[-at]} at {-at}! Mismatching argument at "
+            "index 1 "
             f"had {second}; but expected shape should be broadcastable to {list(first)}"
         ) from None
 
@@ -265,8 +267,10 @@ def kl_div(
     else:
         if reduction == "mean":
             warnings.warn(
-                "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
-                "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
+                "reduction: 'mean' divides the total loss by both the batch size and the support "
+                "size.'batchmean' "
+                "divides only by the batch size, and aligns with the KL div math definition.'mean' will be "
+                "changed to "
                 "behave the same as 'batchmean' in the next major release.",
                 stacklevel=2,
             )
@@ -483,7 +487,8 @@ def triplet_margin_with_distance_loss(
     ranks = (anchor.ndim, positive.ndim, negative.ndim)
     if len(set(ranks)) > 1:
         raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
+            "but got: "
             f"anchor {ranks[0]}D, positive {ranks[1]}D, and negative {ranks[2]}D inputs"
         )
     distance = native("pairwise_distance") if distance_function is None else distance_function

@@ -13,7 +13,7 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> "Parameter":
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         """A parameter over `data`, by default over nothing.
 
         Raises:

@@ -105,7 +105,8 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
     clip_value = float(clip_value)
     with no_grad():
         for grad in gradients_of(parameters):
-            grad.clamp_(min=-clip_value, max=clip_value)
+            grad.clamp_min_(-clip_value)
+            grad.clamp_max_(clip_value)
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:
@@ -124,5 +125,5 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     start = 0
     for parameter in parameters:
         end = start + parameter.numel()
-        parameter.data = vec[start:end].view_as(parameter).data  # type: ignore[attr-defined,index]
+        parameter.data = calls.narrow(vec, 0, start, end - start).view_as(parameter).data
         start = end

@@ -7,6 +7,7 @@ import numpy as np
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import not_implemented, only
+from refgrad.ops.random import draws_from
 from refgrad.ops.selection import clamped
 
 # Computing in one precision -----------------------------------------------------------------------------------------
@@ -156,7 +157,7 @@ def prelu(self, weight):
         raise RuntimeError(
             f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight._array.ndim}"
         )
-    if len(shape) != weight._array.ndim and len(shape):
+    if len(shape) != weight._array.ndim:
         target = [1] * len(shape)
         if len(shape) > 1:
             target[1] = numbers
@@ -204,6 +205,70 @@ def prelu_kernel_backward(grad_output, self, weight):
         np.where(self > 0, grad_output, weight * grad_output),
         np.where(self > 0, zero, self * grad_output),
     )
+
+
+RANDOM_SLOPES = "Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False"
+
+
+def check_slopes(lower, upper):
+    """Refuse bounds in the wrong order.
+
+    Raises:
+        RuntimeError: the lower one is greater.
+    """
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+
+
+@composite(f"rrelu(Tensor self, {RANDOM_SLOPES}, Generator? generator=None) -> Tensor")
+def rrelu(self, lower=0.125, upper=1 / 3, training=False, generator=None):
+    check_slopes(lower, upper)
+    return calls.rrelu_with_noise(self, calls.empty_like(self), lower, upper, training, generator)
+
+
+@composite(f"rrelu_(Tensor(a!) self, {RANDOM_SLOPES}, Generator? generator=None) -> Tensor(a!)")
+def rrelu_(self, lower=0.125, upper=1 / 3, training=False, generator=None):
+    check_slopes(lower, upper)
+    return calls.rrelu_with_noise_(self, calls.empty_like(self), lower, upper, training, generator)
+
+
+@op(
+    f"rrelu_with_noise(Tensor self, Tensor(b!) noise, {RANDOM_SLOPES}, Generator? generator=None) -> Tensor",
+    inplace=True,
+    inplace_node="RreluWithNoiseBackward1",
+    self=lambda grad, self, noise, lower, upper, training: calls.rrelu_with_noise_backward(
+        grad, self, noise, lower, upper, training, False
+    ),
+    inplace_formulas={
+        "self": lambda grad, result, noise, lower, upper, training: calls.rrelu_with_noise_backward(
+            grad, result, noise, lower, upper, training, True
+        )
+    },
+)
+def rrelu_with_noise(self, noise, lower, upper, training, generator):
+    if self.dtype.kind != "f":
+        raise not_implemented("rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu", self)
+    if not training:
+        return np.where(self > 0, self, self * self.dtype.type((lower + upper) / 2))
+    below = self <= 0
+    noise[...] = 1
+    noise[below] = draws_from(generator).uniform(int(below.sum()), np.float64, lower, upper)
+    return self * noise
+
+
+@op(
+    "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool "
+    "training, bool self_is_result) -> Tensor",
+    node="RreluWithNoiseBackwardBackward0",
+    grad_output=lambda grad, self, noise, lower, upper, training: calls.rrelu_with_noise_backward(
+        grad, self, noise, lower, upper, training, False
+    ),
+    self=lambda grad: calls.zeros_like(grad),
+)
+def rrelu_with_noise_backward(grad_output, self, noise, lower, upper, training, self_is_result):
+    if training and upper - lower > 1e-6:
+        return grad_output * noise
+    return np.where(self > 0, grad_output, grad_output * grad_output.dtype.type((lower + upper) / 2))
 
 
 # Exponential --------------------------------------------------------------------------------------------------------

@@ -34,13 +34,14 @@ def batch_axes(array: np.ndarray) -> tuple:
 
 
 @op(
-    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
+    "running_var, "
     "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     nondifferentiable=(1, 2),
     constants=("running_mean", "running_var"),
     jointly=(
         "input, weight, bias",
-        lambda grad, input, weight, running_mean, running_var, result1, result2, training, eps, needs_input_grad: (
+        lambda grad, input, weight, running_mean, running_var, result1, result2, training, eps, needs_input_grad: (  # noqa: E501
             unwanted(
                 calls.native_batch_norm_backward(
                     grad,
@@ -89,7 +90,8 @@ def update_statistics(running_mean, running_var, mean, variance, momentum, count
 
 @op(
     "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, "
-    "Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) "
+    "Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] "
+    "output_mask) "
     "-> (Tensor, Tensor, Tensor)",
     node="NativeBatchNormBackwardBackward0",
     jointly=(
@@ -176,7 +178,8 @@ def evaluation_second(grads, grad_out, input, scale, running_mean, rstd, shape, 
 
 
 @composite(
-    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, "
+    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
+    "training, "
     "float momentum, float eps, bool cudnn_enabled) -> Tensor"
 )
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
@@ -238,7 +241,8 @@ def instance_norm(
 
 
 @op(
-    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, "
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int "
+    "group, "
     "float eps) -> (Tensor, Tensor, Tensor)",
     jointly=(
         "input, weight, bias",
@@ -265,7 +269,8 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
 
 
 def group_norm_gradients(grads, input, mean, rstd, weight, sizes, needed):
-    """The gradients for input, weight and bias; `sizes` are samples, groups, channels of a group, and places."""
+    """The gradients for input, weight and bias; `sizes` are samples, groups, channels of a group, and "
+    "places."""
     if is_plain() and grads[1] is None and grads[2] is None:
         return group_norm_arrays(grads[0], input, mean, rstd, weight, sizes, needed)
     samples, groups, inner, places = sizes
@@ -343,7 +348,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     if shape[1] % num_groups:
         raise RuntimeError(
-            f"Expected number of channels in input to be divisible by num_groups, but got input of shape {list(shape)} "
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(shape)} "
             f"and num_groups={num_groups}"
         )
     for name, tensor in (("weight", weight), ("bias", bias)):
@@ -351,7 +357,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
             # PyTorch shows the weight's shape in both texts.
             shown = [0] if weight is None else list(weight._array.shape)
             raise RuntimeError(
-                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
+                f"{name} of "
                 f"shape {shown} and input of shape {list(shape)}"
             )
     return calls.native_group_norm(

@@ -1,4 +1,4 @@
-"""Sums of products over chosen dimensions, made of matrix products: `tensordot`, `einsum` and their relatives.
+"""Sums of products over chosen dimensions, made of matrix products: `tensordot`, `einsum`, `kron`.
 
 *Label*: the letter of a dimension in an equation. *Contracted*: summed over, and so absent from the result.
 """
@@ -46,7 +46,8 @@ def tensordot(self, other, dims_self, dims_other):
             other = calls.sum__dim_IntList(other, [q], True)
         elif size != other_size:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {size} in dim {i} and second has size "
+                f"contracted dimensions need to match, but first has size {size} in dim {i} and second has "
+                "size "
                 f"{other_size} in dim {j}"
             )
         pairs.append((p, q))
@@ -137,7 +138,8 @@ def chain_of(tensors: Any) -> tuple[list, tuple]:
         left, right = matrices[i]._array.shape, matrices[i + 1]._array.shape
         if left[1] != right[0]:
             raise RuntimeError(
-                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(left)} and {list(right)} cannot be multiplied"
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(left)} and {list(right)} cannot be "
+                "multiplied"
             )
     return matrices, tuple(shape)
 
@@ -219,7 +221,8 @@ def term_of(text: str, start: int, owner: str) -> list[str]:
             labels.append(letter)
         elif letter != " ":
             raise RuntimeError(
-                f"einsum(): invalid subscript given at index {start + i} in the equation string, subscripts must be "
+                f"einsum(): invalid subscript given at index {start + i} in the equation string, subscripts "
+                "must be "
                 "in [a-zA-Z]"
             )
         i += 1
@@ -236,7 +239,8 @@ def labels_of(term: list[str], tensor: Any, number: int) -> list:
     if ELLIPSIS in term:
         if named > ndim:
             raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({named}) is more than the number of dimensions "
+                f"einsum(): the number of subscripts in the equation ({named}) is more than the number of "
+                "dimensions "
                 f"({ndim}) for operand {number}"
             )
         at = term.index(ELLIPSIS)
@@ -244,7 +248,8 @@ def labels_of(term: list[str], tensor: Any, number: int) -> list:
         return [*term[:at], *covered, *term[at + 1 :]]
     if named != ndim:
         raise RuntimeError(
-            f"einsum(): the number of subscripts in the equation ({named}) does not match the number of dimensions "
+            f"einsum(): the number of subscripts in the equation ({named}) does not match the number of "
+            "dimensions "
             f"({ndim}) for operand {number} and no ellipsis was given"
         )
     return list(term)
@@ -262,13 +267,15 @@ def check_sizes(labels: list[list], tensors: Any) -> None:
         for label, size in zip(own, tensor._array.shape, strict=True):
             if here.setdefault(label, size) != size:
                 raise RuntimeError(
-                    f"einsum(): subscript {label} is repeated for operand {number} but the sizes don't match, "
+                    f"einsum(): subscript {label} is repeated for operand {number} but the sizes don't "
+                    "match, "
                     f"{size} != {here[label]}"
                 )
         for label, size in here.items():
             if size != 1 and seen.setdefault(label, size) != size:
                 raise RuntimeError(
-                    f"einsum(): subscript {label} has size {size} for operand {number} which does not broadcast with "
+                    f"einsum(): subscript {label} has size {size} for operand {number} which does not "
+                    "broadcast with "
                     f"previously seen size {seen[label]}"
                 )
 
@@ -305,7 +312,8 @@ def output_labels(output: list[str] | None, labels: list[list]) -> list:
 
 
 def spread_out(tensor: Any, own: list, everything: list) -> Any:
-    """The tensor with one dimension for every label of the equation, in order; of size 1 for those it has not."""
+    """The tensor with one dimension for every label of the equation, in order; of size 1 for those it has "
+    "not."""
     own = list(own)
     for label in dict.fromkeys(own):
         while own.count(label) > 1:
@@ -329,7 +337,8 @@ def moved_from_end(tensor: Any, to: int) -> Any:
 
 
 def contracted(operands: list, kept: int) -> Any:
-    """Multiply the operands from left to right, summing over each dimension beyond `kept` when it is last used."""
+    """Multiply the operands from left to right, summing over each dimension beyond `kept` when it is last "
+    "used."""
     result, *rest = operands
     dims = range(kept, result._array.ndim)
     for i, operand in enumerate(rest):
@@ -352,7 +361,8 @@ def contracted(operands: list, kept: int) -> Any:
 
 
 def pair_product(left: Any, right: Any, sums: list[int]) -> Any:
-    """The product of two tensors of one rank, summed over dimensions that stay with size 1, as a batched product."""
+    """The product of two tensors of one rank, summed over dimensions that stay with size 1, as a batched "
+    "product."""
     first, second = left._array.shape, right._array.shape
     kept = [i for i in range(len(first)) if i not in sums]
     both = [i for i in kept if first[i] != 1 and second[i] != 1]

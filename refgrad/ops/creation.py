@@ -172,9 +172,11 @@ def line(start, end, count, dtype):
         raise RuntimeError("number of steps must be non-negative")
     is_complex = isinstance(start, complex) or isinstance(end, complex)
     kind = dtype or (dtypes.default().to_complex() if is_complex else dtypes.default())
-    if kind is dtypes.bool_:
+    if kind is dtypes.bool_ and count > 1:
         raise NotImplementedError("\"linspace_cpu\" not implemented for 'Bool'")
-    work = kind.numpy if kind.category > dtypes.INTEGER else np.dtype("float32")
+    work = kind.numpy if kind.category > dtypes.INTEGER else np.dtype("float64")
+    if kind.category == dtypes.INTEGER:
+        start, end = int(start), int(end)
     start, end = work.type(start), work.type(end)
     if count == 1:
         return np.full(1, start).astype(kind.numpy), kind
@@ -214,6 +216,10 @@ def logspace(
     check_device(device)
     start, end = end_point(start, "logspace", "start"), end_point(end, "logspace", "end")
     kind = dtype or (dtypes.default().to_complex() if isinstance(start + end, complex) else dtypes.default())
+    if kind is dtypes.bool_ and steps > 1:
+        raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
+    if kind.category == dtypes.INTEGER:
+        start, end = int(start), int(end)
     exponents = line(start, end, steps, dtypes.float64 if kind.category < dtypes.COMPLEX else kind)[0]
     return finished(np.power(base, exponents).astype(kind.numpy), requires_grad)
 

@@ -22,7 +22,8 @@ def check_beside(self, other, axis):
     for i, (n, wanted) in enumerate(zip(shape, own, strict=True)):
         if n != wanted and i != axis:
             raise RuntimeError(
-                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                "diff expects the shape of tensor to prepend or append to match that of input except along "
+                "the "
                 f"differencing dimension; input.size({i}) = {wanted}, but got tensor.size({i}) = {n}"
             )
 
@@ -51,7 +52,7 @@ def diff(self, n=1, dim=-1, prepend=None, append=None):
     return self
 
 
-# Trapezoids ---------------------------------------------------------------------------------------------------------
+# Trapezoids -------------------------------------------------------------------------------------------------
 
 
 def ends(y, dim):
@@ -72,7 +73,9 @@ def widths(y, x, dim, name):
         x = calls.view(x, [size if i == dim else 1 for i in range(ndim)])
     elif x._array.ndim < ndim:
         x = calls.view(x, (1,) * (ndim - x._array.ndim) + x._array.shape)
-    return part(x, dim, 1, None) - part(x, dim, 0, -1)
+    # In this order, which decides the one in which gradients are added.
+    before, after = part(x, dim, 0, -1), part(x, dim, 1, None)
+    return after - before
 
 
 def checked_dim(y, dim, name):

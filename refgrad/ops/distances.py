@@ -1,6 +1,7 @@
 """Distances between tensors, and between all pairs of the rows of matrices."""
 
 import math
+from math import prod as product
 
 import numpy as np
 
@@ -31,7 +32,9 @@ def dist(self, other, p):
     difference = np.subtract(self, other)
     if difference.dtype.kind not in "fc":
         name = kind_name(difference)
-        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {name} instead.")
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {name} instead."
+        )
     kind = dtypes.promote(dtypes.OF_NUMPY[self.dtype], dtypes.OF_NUMPY[other.dtype]).to_real()
     return norm_of_sizes(np.abs(difference), p, None, False).astype(kind.numpy)
 
@@ -41,7 +44,7 @@ def minus(gradient):
     return None if gradient is None else -gradient
 
 
-# Pairs of rows ------------------------------------------------------------------------------------------------------
+# Pairs of rows ----------------------------------------------------------------------------------------------
 
 
 def check_pairs(x1, x2, p):
@@ -70,12 +73,15 @@ def check_pairs(x1, x2, p):
 def cdist(x1, x2, p=2.0, compute_mode=None):
     check_pairs(x1._array, x2._array, p)
     large = max(x1._array.shape[-2], x2._array.shape[-2]) > 25
-    if p != 2 or compute_mode == 2 or compute_mode in (None, 0) and not large:
+    empty = not (x1._array.size and x2._array.size)
+    if p != 2 or empty or compute_mode == 2 or compute_mode in (None, 0) and not large:
         return calls._cdist_forward(x1, x2, p, compute_mode)
     batch = broadcast_shapes(x1._array.shape[:-2], x2._array.shape[:-2])
     shape = (*batch, x1._array.shape[-2], x2._array.shape[-2])
-    if batch:
-        x1, x2 = (calls.reshape(x.expand(batch + x._array.shape[-2:]), (-1, *x._array.shape[-2:])) for x in (x1, x2))
+    if product(batch) > 1:
+        x1, x2 = (
+            calls.reshape(x.expand(batch + x._array.shape[-2:]), (-1, *x._array.shape[-2:])) for x in (x1, x2)
+        )
     return calls.view(calls._euclidean_dist(x1, x2), shape)
 
 
@@ -140,7 +146,7 @@ def euclidean_back(grad, x1, x2, result):
     return first, second
 
 
-# Pairs within one matrix --------------------------------------------------------------------------------------------
+# Pairs within one matrix ------------------------------------------------------------------------------------
 
 
 @composite("pdist(Tensor self, float p=2) -> Tensor")

@@ -35,7 +35,8 @@ def unique2(self, sorted, return_inverse, return_counts):
 
 
 @op(
-    "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
+    "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
+    "-> "
     "(Tensor, Tensor, Tensor)",
     nondifferentiable=(1, 2),
     self=lambda grads: not_derived("unique_dim"),

@@ -17,7 +17,8 @@ def check_indices(indices: np.ndarray, name: str) -> None:
     if indices.dtype not in (np.int64, np.int32):
         kind = dtypes.OF_NUMPY[indices.dtype].tensor_type
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
+            "but got "
             f"{kind} instead (while checking arguments for {name})"
         )
 

@@ -79,7 +79,8 @@ def violations(self, target, margin):
 
 
 @op(
-    "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) "
+    "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int "
+    "reduction=1) "
     "-> Tensor",
     self=lambda grad, self, target, p, margin, weight, reduction: calls.multi_margin_loss_backward(
         grad, self, target, p, margin, weight, reduction
@@ -89,7 +90,8 @@ def multi_margin_loss(self, target, p, margin, weight, reduction):
     samples, classes = check_samples(self)
     if target.ndim > 1 or target.size != samples:
         raise RuntimeError(
-            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
+            "(batch "
             f"size). Expected target size [{samples}], but got {list(target.shape)}. Input has shape "
             f"{list(self.shape)}."
         )
@@ -140,7 +142,8 @@ def label_excess(self, counts):
 
 
 @op(
-    "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
+    "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor "
+    "is_target)",
     node="MultilabelMarginLossBackward0",
     nondifferentiable=(1,),
     self=lambda grad, self, target, reduction, is_target: calls.multilabel_margin_loss_backward(
@@ -165,7 +168,8 @@ def multilabel_margin_loss_forward(self, target, reduction):
 
 
 @op(
-    "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) "
+    "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor "
+    "is_target) "
     "-> Tensor",
     refused="aten::multilabel_margin_loss_backward",
 )

@@ -1,9 +1,5 @@
-"""Products of matrices and vectors; products of higher rank are made of these as PyTorch makes them.
+"""Products of matrices and vectors, and of stacks of matrices."""
 
-*Fold*: to multiply a stack of matrices by one matrix as a single, taller product.
-"""
-
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,7 +9,7 @@ from refgrad.layout import broadcast_shapes, expands_to, layout_of, strides_of
 from refgrad.modes import GRAD_OFF, state
 from refgrad.op import calls, composite, op
 
-# Kernels ------------------------------------------------------------------------------------------------------------
+# Kernels ----------------------------------------------------------------------------------------------------
 
 
 def product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -82,7 +78,7 @@ def multiplied(grad: Any, number: Any) -> Any:
     return grad if number == 1 else grad * number
 
 
-# Matrix by matrix ---------------------------------------------------------------------------------------------------
+# Matrix by matrix -------------------------------------------------------------------------------------------
 
 
 def check_shapes(self: np.ndarray, mat2: np.ndarray) -> None:
@@ -164,7 +160,8 @@ def checked_addmm(self, mat1, mat2):
 
 
 def with_twin(text: str, **formulas: Any):
-    """Declare an op that adds to its first argument, and its twin, whose target must have the shape of the result."""
+    """Declare an op that adds to its first argument, and its twin, whose target must have the shape of the "
+    "result."""
 
     def declare(kernel):
         def into(self, *arguments):
@@ -200,7 +197,7 @@ def addmm(self, mat1, mat2, beta, alpha):
     return weighted_sum(summand, product(mat1, mat2), beta, alpha)
 
 
-# Stacks of matrices -------------------------------------------------------------------------------------------------
+# Stacks of matrices -----------------------------------------------------------------------------------------
 
 
 def check_batches(batch1: np.ndarray, batch2: np.ndarray) -> None:
@@ -331,7 +328,7 @@ def addbmm(self, batch1, batch2, beta, alpha):
     return weighted_sum(summand, product(batch1, batch2).sum(0, dtype=self.dtype), beta, alpha)
 
 
-# Vectors ------------------------------------------------------------------------------------------------------------
+# Vectors ----------------------------------------------------------------------------------------------------
 
 
 def checked_mv(self: np.ndarray, mat: np.ndarray, vec: np.ndarray) -> None:
@@ -387,7 +384,8 @@ def check_vectors(self: np.ndarray, other: np.ndarray) -> None:
         )
     if self.size != other.size:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have the same number "
+            f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have the "
+            "same number "
             f"of elements, but got {self.size} and {other.size} elements respectively"
         )
 
@@ -440,100 +438,3 @@ def addr(self, vec1, vec2, beta, alpha):
     kind = np.result_type(self, vec1, vec2)
     summand = expanded(self, (vec1.size, vec2.size)).astype(kind)
     return weighted_sum(summand, np.outer(vec1, vec2).astype(kind), beta, alpha)
-
-
-# Any ranks ----------------------------------------------------------------------------------------------------------
-
-
-@composite("matmul(Tensor self, Tensor other) -> Tensor")
-def matmul(self, other):
-    left, right = self._array.ndim, other._array.ndim
-    if left == 2 == right:
-        return calls.mm(self, other)
-    if not left or not right:
-        raise RuntimeError(
-            f"both arguments to matmul need to be at least 1D, but they are {left}D and {right}D"
-        )
-    if left == 1 and right == 1:
-        return calls.dot(self, other)
-    if left == 2 and right == 1:
-        return calls.mv(self, other)
-    if left == 1 and right == 2:
-        return calls.mm(calls.unsqueeze(self, 0), other).squeeze_(0)
-    if folds(self, other):
-        return folded(self, other)
-    return batched(self, other)
-
-
-def folds(self: Any, other: Any) -> bool:
-    """Whether PyTorch multiplies by one tall product: one stack, one matrix or vector, and it costs no copy."""
-    stack, single = (self, other) if self._array.ndim >= other._array.ndim else (other, self)
-    if stack._array.ndim < 3 or single._array.ndim > 2:
-        return False
-    if single.requires_grad:
-        return True
-    if self is not stack:
-        return False
-    array = stack._array
-    if array.size == 0:
-        return True
-    strides = strides_of(array)
-    return all(strides[i] == strides[i + 1] * array.shape[i + 1] for i in range(array.ndim - 2))
-
-
-def folded(self: Any, other: Any) -> Any:
-    """The product of a stack and one matrix or vector as a single, taller product."""
-    swapped = self._array.ndim < other._array.ndim
-    stack = calls.transpose(other, -2, -1) if swapped else self
-    single = other if not swapped else calls.t(self) if self._array.ndim == 2 else self
-    shape = stack._array.shape
-    tall = calls.reshape(stack, (prod(shape[:-1]), shape[-1]))
-    if single._array.ndim == 1:
-        return calls._unsafe_view(calls.mv(tall, single), shape[:-1])
-    result = calls._unsafe_view(calls.mm(tall, single), (*shape[:-1], single._array.shape[1]))
-    return calls.contiguous(calls.transpose(result, -2, -1)) if swapped else result
-
-
-def batched(self: Any, other: Any) -> Any:
-    """The product of two stacks, expanded to common leading dimensions."""
-    first, second = self._array.shape, other._array.shape
-    if len(first) == 3 == len(second) and first[0] != second[0]:
-        if first[0] == 1 and self.requires_grad:
-            return matmul(calls.squeeze__dim(self, 0), other)
-        if second[0] == 1 and other.requires_grad:
-            return matmul(self, calls.squeeze__dim(other, 0))
-    lead = broadcast_shapes(first[:-2], second[:-2])
-    count = prod(lead)
-    rows = first[-2] if len(first) > 1 else 1
-    left = calls.reshape(calls.expand(self, (*lead, rows, first[-1])), (count, rows, first[-1]))
-    if len(second) == 1:
-        vectors = calls.reshape(calls.expand(other, (*lead, second[0])), (count, second[0]))
-        result = calls.squeeze__dim(calls.bmm(left, calls.unsqueeze(vectors, 2)), -1)
-        return calls._unsafe_view(result, (*lead, rows) if len(first) > 1 else lead)
-    columns = second[-1]
-    right = calls.reshape(calls.expand(other, (*lead, *second[-2:])), (count, second[-2], columns))
-    shape = (*lead, rows, columns) if len(first) > 1 else (*lead, columns)
-    return calls._unsafe_view(calls.bmm(left, right), shape)
-
-
-@composite("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
-def linear(input, weight, bias=None):
-    shape = input._array.shape
-    if not shape or not weight._array.ndim:
-        raise RuntimeError(
-            f"both arguments to linear need to be at least 1D, but they are {len(shape)}D and {weight._array.ndim}D"
-        )
-    if bias is None:
-        return matmul(input, calls.t(weight))
-    if len(shape) == 2:
-        return calls.addmm(bias, input, calls.t(weight))
-    if bias._array.ndim == 1 and input._array.flags.c_contiguous:
-        tall = calls.reshape(input, (prod(shape[:-1]), shape[-1]))
-        result = calls.addmm(bias, tall, calls.t(weight))
-        return calls.view(result, (*shape[:-1], result._array.shape[1]))
-    return calls.add_(matmul(input, calls.t(weight)), bias)
-
-
-@composite("linalg_matmul(Tensor self, Tensor other) -> Tensor")
-def linalg_matmul(self, other):
-    return matmul(self, other)

@@ -78,7 +78,7 @@ class DoubleBackward:
         self.scale = scale
         centered = input - self.mean(input)
         variance = self.mean(centered * centered)
-        # The epsilon that made `rstd`, so that the statistics can be computed anew as functions of the input.
+        # The epsilon that made `rstd`: the statistics are computed anew, as functions of the input.
         epsilon = (rstd.detach() ** -2) - variance.detach()
         self.rstd = (variance + epsilon).rsqrt()
         self.normal = centered * self.rstd
@@ -165,7 +165,8 @@ def check_layer_norm(input, normalized_shape, weight, bias, separator=", "):
     shape = list(normalized_shape)
     if not shape:
         raise RuntimeError(
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got "
             "normalized_shape = []"
         )
     for name, array in (("weight", weight), ("bias", bias)):
@@ -177,13 +178,15 @@ def check_layer_norm(input, normalized_shape, weight, bias, separator=", "):
     if list(input.shape[-len(shape) :]) != shape:
         sizes = ", ".join(map(str, shape))
         raise RuntimeError(
-            f"Given normalized_shape={shape}, expected input with shape [*{separator}{sizes}], but got input of size"
+            f"Given normalized_shape={shape}, expected input with shape [*{separator}{sizes}], but got input "
+            "of size"
             f"{list(input.shape)}"
         )
 
 
 @op(
-    "native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, "
+    "native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, "
+    "Tensor rstd, "
     "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     node="NativeLayerNormBackwardBackward0",
     jointly=(
@@ -227,7 +230,8 @@ def layer_norm_second(grads, grad_out, input, normalized_shape, mean, rstd, weig
 
 
 @composite(
-    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, "
+    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
+    "eps=1e-05, "
     "bool cudnn_enable=True) -> Tensor"
 )
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
@@ -245,7 +249,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     if weight is not None and weight.dtype is not input.dtype:
         warn_once(
             "Mismatch dtype between input and weight: input dtype = "
-            f"{input.dtype.cpp_name}, weight dtype = {weight.dtype.cpp_name}, Cannot dispatch to fused implementation."
+            f"{input.dtype.cpp_name}, weight dtype = {weight.dtype.cpp_name}, Cannot dispatch to fused "
+            "implementation."
         )
     upcast = calls.to__dtype(input, dtypes.float32) if input.dtype is dtypes.float16 else input
     squares = calls.mean__dim(calls.pow__Tensor_Scalar(upcast, 2), dims, True)

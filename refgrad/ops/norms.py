@@ -7,7 +7,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
-from refgrad.ops.reductions import axes_of, restored, row_major
+from refgrad.ops.reductions import axes_of, cast, restored, row_major
 from refgrad.tensor import wrap
 
 
@@ -25,7 +25,8 @@ def check_vector_norm(array, order, dims, dtype):
     kind = dtypes.OF_NUMPY[array.dtype]
     if kind.category < dtypes.FLOATING:
         raise RuntimeError(
-            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind.scalar_type}"
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{kind.scalar_type}"
         )
     if isinstance(order, complex):
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
@@ -38,7 +39,8 @@ def check_vector_norm(array, order, dims, dtype):
     for dim in dims:
         if not array.shape[wrap_dim(dim, array.ndim)]:
             raise RuntimeError(
-                f"{subject} the dimension {dim}because this dimension is empty and the operation does not have an "
+                f"{subject} the dimension {dim}because this dimension is empty and the operation does not "
+                "have an "
                 "identity"
             )
 
@@ -58,16 +60,18 @@ def check_norm_dtype(name, kind, dtype):
         raise RuntimeError(f"{name}: dtype should be {what} for {what} inputs, but got {dtype.scalar_type}")
     if dtypes.promote(kind, dtype) is not dtype:
         raise RuntimeError(
-            f"{name}: the dtype of the input ({kind.scalar_type}) should be convertible without narrowing to the "
+            f"{name}: the dtype of the input ({kind.scalar_type}) should be convertible without narrowing to "
+            "the "
             f"specified dtype ({dtype.scalar_type})"
         )
 
 
-# Vector norms -------------------------------------------------------------------------------------------------------
+# Vector norms -----------------------------------------------------------------------------------------------
 
 
 @op(
-    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+    "dtype=None) "
     "-> Tensor",
     self=lambda grad, self, ord, result, dim, keepdim: norm_back(grad, self, ord, result, dim or (), keepdim),
 )
@@ -123,7 +127,7 @@ def zeros_of(tensor):
     return wrap(np.equal(tensor._array, 0))
 
 
-# Norms of matrices, as PyTorch composes them ------------------------------------------------------------------------
+# Norms of matrices, as PyTorch composes them ----------------------------------------------------------------
 
 
 def checked_matrix_dims(self, dim, dtype):
@@ -135,7 +139,9 @@ def checked_matrix_dims(self, dim, dtype):
     kind, ndim = self.dtype, self._array.ndim
     name = "linalg.matrix_norm"
     if kind.category < dtypes.FLOATING:
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {kind.scalar_type}")
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {kind.scalar_type}"
+        )
     if ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     if len(dim) != 2:
@@ -159,7 +165,8 @@ def of_singular_values(self, dims, keepdim, dtype, reduce):
 
 
 @composite(
-    "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) "
+    "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? "
+    "dtype=None) "
     "-> Tensor"
 )
 def matrix_norm(self, ord, dim=(-2, -1), keepdim=False, dtype=None):
@@ -191,7 +198,8 @@ def matrix_norm_by_name(self, ord="fro", dim=(-2, -1), keepdim=False, dtype=None
 
 
 @composite(
-    "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
+    "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+    "dtype=None) "
     "-> Tensor"
 )
 def norm(self, ord=None, dim=None, keepdim=False, dtype=None):
@@ -208,14 +216,15 @@ def norm(self, ord=None, dim=None, keepdim=False, dtype=None):
 
 
 @composite(
-    "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
+    "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+    "dtype=None) "
     "-> Tensor"
 )
 def norm_by_name(self, ord, dim=None, keepdim=False, dtype=None):
     return matrix_norm_by_name(self, ord, (0, 1) if dim is None else dim, keepdim, dtype)
 
 
-# Rows of bounded norm -----------------------------------------------------------------------------------------------
+# Rows of bounded norm ---------------------------------------------------------------------------------------
 
 TINY = 1e-7  # what PyTorch adds to a norm before it divides by it
 
@@ -256,13 +265,17 @@ def renorm_back(grad, self, p, dim, maxnorm):
     slope = norm_back(inner, self, p, norm, dims, True)
     inverse = calls.reciprocal(norm + TINY)
     bounded = maxnorm * inverse * (grad - inverse * slope)
-    return calls.where(wrap(np.greater(norm._array, maxnorm)), calls._to_copy(bounded, grad.dtype), grad)
+    return calls.where(wrap(np.greater(norm._array, maxnorm)), cast(bounded, grad.dtype), grad)
 
 
 @composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")
 def vecdot(x, y, dim=-1):
-    for name, tensor in (("x", x), ("y", y)):
+    for tensor in (x, y):
         if tensor.dtype.category < dtypes.FLOATING:
             kind = tensor.dtype.scalar_type
-            raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {kind}")
+            raise RuntimeError(
+                f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {kind}"
+            )
+    if x._array.ndim == y._array.ndim == 1:
+        return calls.vdot(x, y)
     return calls.sum__dim_IntList(x.conj() * y, (dim,))

@@ -16,7 +16,7 @@ from refgrad.tensor import wrap
 
 COMMON = (np.dtype("float32"), np.dtype("float64"))  # types whose sums need no other type
 
-# Dimensions ---------------------------------------------------------------------------------------------------------
+# Dimensions -------------------------------------------------------------------------------------------------
 
 
 def axes_of(dims, ndim):
@@ -81,7 +81,7 @@ def summed_type(array, dtype):
     return array.dtype if array.dtype.kind in "fc" else dtypes.int64.numpy
 
 
-# Sum and mean -------------------------------------------------------------------------------------------------------
+# Sum and mean -----------------------------------------------------------------------------------------------
 
 
 @op(
@@ -106,6 +106,8 @@ def sum_dims(self, dim, keepdim, dtype):
 @composite("sum_to_size(Tensor self, SymInt[] size) -> Tensor")
 def sum_to_size(self, size):
     shape, size = self._array.shape, tuple(size)
+    if not size:
+        return calls.sum(self)
     if shape == size:
         return self
     if not expands_to(size, shape):
@@ -128,7 +130,8 @@ def mean_type(array, dtype):
     if kind.category < dtypes.FLOATING:
         subject = "Input" if dtype is None else "Optional"
         raise RuntimeError(
-            f"mean(): could not infer output dtype. {subject} dtype must be either a floating point or complex dtype. "
+            f"mean(): could not infer output dtype. {subject} dtype must be either a floating point or "
+            "complex dtype. "
             f"Got: {kind.scalar_type}"
         )
     return kind.numpy
@@ -168,7 +171,7 @@ def mean_back(grad, sizes, dims, numel, keepdim):
     return spread(grad, sizes, dims, keepdim) / (reduced_count(sizes, dims) if dims else numel)
 
 
-# Sums of a kind -----------------------------------------------------------------------------------------------------
+# Sums of a kind ---------------------------------------------------------------------------------------------
 
 
 @op(
@@ -192,7 +195,8 @@ def nansum_back(grad, self, dim, keepdim):
 def nanmean(self, dim=None, keepdim=False, dtype=None):
     if self.dtype.category < dtypes.FLOATING:
         raise RuntimeError(
-            f"nanmean(): expected input to have floating point or complex dtype but got {self.dtype.scalar_type}"
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            f"{self.dtype.scalar_type}"
         )
     present = wrap(~np.isnan(self._array))
     count = calls.sum__dim_IntList(present, dim, keepdim)
@@ -228,7 +232,7 @@ def trace_back(grad, sizes):
     return grad.new_zeros((sizes[0] * sizes[1],)).index_fill_(0, places, grad).view(sizes)
 
 
-# Product ------------------------------------------------------------------------------------------------------------
+# Product ----------------------------------------------------------------------------------------------------
 
 
 @op(
@@ -242,7 +246,9 @@ def prod(self, dtype):
 @op(
     "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     node="ProdBackward1",
-    self=lambda grad, self, result, dim, keepdim: product_dim_back(grad, cast(self, grad.dtype), result, dim, keepdim),
+    self=lambda grad, self, result, dim, keepdim: product_dim_back(
+        grad, cast(self, grad.dtype), result, dim, keepdim
+    ),
 )
 def prod_dim(self, dim, keepdim, dtype):
     return accumulated(np.multiply, self, axes_of((dim,), self.ndim), keepdim, summed_type(self, dtype))
@@ -256,12 +262,9 @@ def cast(tensor, dtype):
 def product_back(grad, self, result):
     """The gradient of a product of all elements; division would fail where one of them is zero."""
     if not self._array.ndim:
-        return grad.clone()
-    zeros = self._array.size - np.count_nonzero(self._array)
-    if not zeros:
+        return grad
+    if self._array.all():
         return grad * (result / self).conj()
-    if zeros > 1:
-        return self.new_zeros(self.shape)
     return calls.view(product_of_others(grad, calls.view(self.contiguous(), (-1,)), 0), self.shape)
 
 
@@ -269,7 +272,7 @@ def product_dim_back(grad, self, result, dim, keepdim):
     """The gradient of products along a dimension."""
     ndim = self._array.ndim
     if not ndim:
-        return grad.clone()
+        return grad
     dim = wrap_dim(dim, ndim)
     grad, result = restored(grad, (dim,), ndim, keepdim), restored(result, (dim,), ndim, keepdim)
     if self._array.all():
@@ -288,14 +291,16 @@ def product_of_others(grad, self, dim):
     return grad * (before * after).conj()
 
 
-# Extremes -----------------------------------------------------------------------------------------------------------
+# Extremes ---------------------------------------------------------------------------------------------------
 
 
 def evenly_distributed(grad, self, result):
     """The gradient of an extreme of all elements: in equal parts to those that equal it."""
     value = result._array
     mask = wrap(np.isnan(self._array) if np.isnan(value) else np.equal(self._array, value))
-    return self.new_zeros(self.shape).masked_fill_(mask, grad / wrap(np.asarray(np.count_nonzero(mask._array))))
+    return self.new_zeros(self.shape).masked_fill_(
+        mask, grad / wrap(np.asarray(np.count_nonzero(mask._array)))
+    )
 
 
 def scattered(grad, dim, indices, sizes, keepdim):
@@ -354,7 +359,9 @@ def extreme(name, ufunc, argument):
         f"{name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         nondifferentiable=(1,),
         wrapper=results,
-        self=lambda grad, self_sym_sizes, dim, indices, keepdim: scattered(grad, dim, indices, self_sym_sizes, keepdim),
+        self=lambda grad, self_sym_sizes, dim, indices, keepdim: scattered(
+            grad, dim, indices, self_sym_sizes, keepdim
+        ),
     )
     def along(self, dim, keepdim):
         axis = wrap_dim(dim, self.ndim)
@@ -437,14 +444,16 @@ def position(name, argument):
         check_not_empty(self, () if dim is None else (dim,), name, IndexError, hint=False)
         axis = None if dim is None else wrap_dim(dim, self.ndim)
         if self.dtype.kind in "cb":
-            raise RuntimeError(f"{name}(): does not support {'bool' if self.dtype.kind == 'b' else 'complex'} input")
+            raise RuntimeError(
+                f"{name}(): does not support {'bool' if self.dtype.kind == 'b' else 'complex'} input"
+            )
         return row_major(argument(self, axis=axis, keepdims=keepdim)) if self.ndim else np.asarray(0)
 
 
 position("argmax", np.argmax)
 position("argmin", np.argmin)
 
-# Truth and counts ---------------------------------------------------------------------------------------------------
+# Truth and counts -------------------------------------------------------------------------------------------
 
 
 def truth(name, ufunc):

@@ -9,7 +9,11 @@ from refgrad.ops.reductions import cast, row_major, summed_type
 from refgrad.return_types import named
 from refgrad.tensor import wrap
 
-WIDER = {np.dtype("float16"): np.float32, np.dtype("float32"): np.float64, np.dtype("complex64"): np.complex128}
+WIDER = {
+    np.dtype("float16"): np.float32,
+    np.dtype("float32"): np.float64,
+    np.dtype("complex64"): np.complex128,
+}
 
 
 def scanned(ufunc, array, dim, target):
@@ -66,26 +70,27 @@ def cumprod_back(grad, self, dim, result):
 def cumprod_back_at_zeros(grad, self, dim):
     """One slice after the other: what remains of the later products when this slice is left out."""
     size = self._array.shape[dim]
-    slices = []
+    result = grad.new_zeros(self._array.shape)
     for i in range(size):
         rest = products_without(self, dim, i, size)
-        slices.append((grad.narrow(dim, i, size - i) * rest).sum((dim,)))
-    return calls.stack(slices, dim)
+        total = (calls.slice__Tensor(grad, dim, i) * rest).sum((dim,))
+        calls.copy_(calls.select(result, dim, i), total)
+    return result
 
 
 def products_without(self, dim, i, size):
     """The cumulative products from slice `i` on, without slice `i`."""
     if i == size - 1:
-        return self.narrow(dim, 0, i).prod(dim, True)
-    later = self.narrow(dim, i + 1, size - i - 1).cumprod(dim)
+        return calls.slice__Tensor(self, dim, 0, i).prod(dim, True)
+    later = calls.slice__Tensor(self, dim, i + 1).cumprod(dim)
     if not i:
         shape = [1 if axis == dim else n for axis, n in enumerate(self._array.shape)]
         return calls.cat([self.new_ones(shape), later], dim)
-    before = self.narrow(dim, 0, i).prod(dim, True)
+    before = calls.slice__Tensor(self, dim, 0, i).prod(dim, True)
     return calls.cat([before, before.expand(later._array.shape) * later], dim)
 
 
-# Extremes -----------------------------------------------------------------------------------------------------------
+# Extremes ---------------------------------------------------------------------------------------------------
 
 
 def running_extreme(name, ufunc):
@@ -120,7 +125,7 @@ running_extreme("cummax", np.maximum)
 running_extreme("cummin", np.minimum)
 
 
-# Logarithms of sums -------------------------------------------------------------------------------------------------
+# Logarithms of sums -----------------------------------------------------------------------------------------
 
 
 @op(
@@ -135,10 +140,22 @@ def logcumsumexp(self, dim):
         return np.array(self, order="C")
     wide = WIDER.get(self.dtype, self.dtype)
     if self.dtype.kind == "c":
-        running = np.log(np.add.accumulate(np.exp(self.astype(wide)), axis=axis))
+        running = complex_log_sums(np.moveaxis(self.astype(wide), axis, 0), axis)
     else:
         running = np.logaddexp.accumulate(self, axis=axis, dtype=wide)
     return row_major(running.astype(self.dtype, copy=False))
+
+
+def complex_log_sums(slices, axis):
+    """The running logarithms of sums of exponentials of complex slices, moved to `axis`."""
+    running = slices.copy()
+    for i in range(1, len(running)):
+        before, here = running[i - 1], slices[i]
+        swap = before.real < here.real
+        low, high = np.where(swap, before, here), np.where(swap, here, before)
+        total = np.log1p(np.exp(low - high)) + high
+        running[i] = np.where(np.isneginf(high.real), high, total)
+    return np.moveaxis(running, 0, axis)
 
 
 def logcumsumexp_back(grad, self, result, dim):
@@ -149,6 +166,8 @@ def logcumsumexp_back(grad, self, result, dim):
     def reverse(x):
         return calls.logcumsumexp(x.flip(dim), dim).flip(dim)
 
+    if grad.is_complex():
+        return (reverse(grad.conj().log() - result) + self).exp().conj()
     lowest = wrap(np.asarray(np.finfo(grad._array.dtype).min, grad._array.dtype))
     size = grad.abs().log()
     up = calls.where(wrap(np.greater(grad._array, 0)), size, lowest)

@@ -9,6 +9,7 @@ import numpy as np
 from refgrad.call import check_write
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
+from refgrad.ops.checks import not_implemented
 from refgrad.ops.copying import copy_of, number_in
 from refgrad.ops.memory import write_refused
 from refgrad.ops.scatter import at_least_1d, check_index_vector, kind_name, scatter_into, slices, without
@@ -103,6 +104,18 @@ def neutral(reduce, dtype):
     return limits.min if reduce == "amax" else limits.max
 
 
+def check_reduction(self, reduce):
+    """Refuse an unknown reduction, or one that the element type does not have.
+
+    Raises:
+        RuntimeError, NotImplementedError: with PyTorch's text.
+    """
+    if reduce not in UFUNCS:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if self.dtype.kind == "c" and reduce in ("amax", "amin") or self.dtype.kind == "b" and reduce == "mean":
+        raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", self)
+
+
 def reduce_at(reduce, include_self):
     """The writer of a reduction, for `scatter_into`."""
 
@@ -124,6 +137,7 @@ def reduce_at(reduce, include_self):
 
 @op(
     "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+    real_gradient=True,
     jointly=(
         "self, src",
         lambda grad, self, dim, index, src, reduce, include_self, result: scatter_reduce_back(
@@ -132,8 +146,7 @@ def reduce_at(reduce, include_self):
     ),
 )
 def scatter_reduce(self, dim, index, src, reduce, include_self):
-    if reduce not in UFUNCS:
-        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    check_reduction(self, reduce)
     result = copy_of(self)
     scatter_into(result, dim, index, src, "scatter_reduce", reduce_at(reduce, include_self))
     return result
@@ -151,8 +164,7 @@ def scatter_reduce(self, dim, index, src, reduce, include_self):
     ),
 )
 def scatter_reduce_(self, dim, index, src, reduce, include_self):
-    if reduce not in UFUNCS:
-        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    check_reduction(self, reduce)
     scatter_into(self, dim, index, src, "scatter_reduce", reduce_at(reduce, include_self))
 
 
@@ -271,6 +283,7 @@ INDEX_REDUCE = (
 
 @op(
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+    real_gradient=True,
     jointly=INDEX_REDUCE,
 )
 def index_reduce(self, dim, index, source, reduce, include_self):

@@ -209,6 +209,7 @@ def embedded(array, src, view_op, *arguments):
 
 @op(
     "select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
+    real_gradient=True,
     self=lambda grad, src_info, dim, index: calls.select_scatter(grad, grad.new_zeros(src_info), dim, index),
     src=lambda grad, dim, index: grad.select(dim, index),
 )
@@ -218,6 +219,7 @@ def select_scatter(self, src, dim, index):
 
 @op(
     "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
+    real_gradient=True,
     self=lambda grad, src_info, dim, start, end, step: calls.slice_scatter(
         grad, grad.new_zeros(src_info), dim, start, end, step
     ),

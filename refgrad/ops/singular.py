@@ -27,7 +27,9 @@ def check_matrices(array, name):
     if array.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     if kind.category < dtypes.FLOATING:
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {kind.scalar_type}")
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {kind.scalar_type}"
+        )
 
 
 def column_major(array):
@@ -44,27 +46,30 @@ def column_major(array):
     "(Tensor U, Tensor S, Tensor Vh)",
     node="LinalgSvdBackward0",
     wrapper=named("linalg_svd", "U", "S", "Vh"),
-    A=lambda grads, full_matrices, U, S, Vh: svd_back(*narrowed(grads, full_matrices, U, S, Vh)),
+    A=lambda grads, full_matrices, U, S, S_sym_argsize_minus_1, Vh: svd_back(
+        *narrowed(grads, full_matrices, U, S, Vh, S_sym_argsize_minus_1)
+    ),
 )
 def svd(A, full_matrices, compute_uv, driver):
     check_matrices(A, "linalg.svd")
     if driver is not None:
         raise RuntimeError(
-            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER "
+            "backend."
         )
     if not np.isfinite(A).all():
         raise _LinAlgError(
-            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
+            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite "
+            "values."
         )
     left, values, right = np.linalg.svd(A, full_matrices)
     return column_major(left), row_major(values), column_major(right)
 
 
-def narrowed(grads, full_matrices, left, values, right):
+def narrowed(grads, full_matrices, left, values, right, count):
     """The gradients and the factors without what a full decomposition adds."""
     if not full_matrices:
         return (*grads, left, values, right)
-    count = values._array.shape[-1]
     grad_left, grad_values, grad_right = grads
     return (
         None if grad_left is None else grad_left.narrow(-1, 0, count),
@@ -82,7 +87,7 @@ def adjoint(matrix):
 
 
 def svd_back(grad_left, grad_values, grad_right, left, values, right):
-    """The gradient of a decomposition. Source: Townsend, Differentiating the Singular Value Decomposition, 2016."""
+    """The gradient of a decomposition; see J. Townsend, Differentiating the SVD, 2016."""
     rows, columns, count = left._array.shape[-2], right._array.shape[-1], values._array.shape[-1]
     if grad_left is None and grad_right is None:
         if rows >= columns:

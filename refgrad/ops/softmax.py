@@ -32,7 +32,7 @@ def shifted(array, axis):
     return np.subtract(array, np.maximum.reduce(array, axis=axis, keepdims=True))
 
 
-# Softmax ------------------------------------------------------------------------------------------------------------
+# Softmax ----------------------------------------------------------------------------------------------------
 
 
 @op(
@@ -77,7 +77,7 @@ def softmax_twice_back(grad, grad_output, dim, output):
     )
 
 
-# Logarithm of softmax -----------------------------------------------------------------------------------------------
+# Logarithm of softmax ---------------------------------------------------------------------------------------
 
 
 @op(
@@ -96,7 +96,8 @@ def log_softmax_kernel(self, dim, half_to_float):
 
 
 @op(
-    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> "
+    "Tensor",
     node="LogSoftmaxBackwardDataBackward0",
     grad_output=lambda grad, output, dim: (
         cast(grad, output.dtype) - (cast(grad, output.dtype) * output.exp()).sum((dim,), True)
@@ -126,7 +127,7 @@ def log_softmax(self, dim, dtype=None):
     return calls._log_softmax(converted(self, dtype), dim, False)
 
 
-# Logarithm of a sum of exponentials ---------------------------------------------------------------------------------
+# Logarithm of a sum of exponentials -------------------------------------------------------------------------
 
 
 @op(

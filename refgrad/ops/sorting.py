@@ -1,7 +1,7 @@
 """Sorting, and selecting by rank: sort, topk, kthvalue, median, mode.
 
-Which of several equal elements is selected decides where the gradient goes, so ties are broken as PyTorch's CPU kernels
-break them, see kernels/partial_order.py.
+Which of several equal elements is selected decides where the gradient goes, so ties are broken as PyTorch's
+CPU kernels break them, see kernels/partial_order.py.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ def whole_formula(grad, self_sym_sizes, dim, indices):
     return scattered(grad, dim, indices, self_sym_sizes, True)
 
 
-# Sort ---------------------------------------------------------------------------------------------------------------
+# Sort -------------------------------------------------------------------------------------------------------
 
 
 def sorting_order(array, axis, descending, stable):
@@ -38,7 +38,9 @@ def sorting_order(array, axis, descending, stable):
         return order
 
     def unstable(row):
-        return partial_order.sorted_order(partial_order.ranks_of(row, descending).tolist(), list(range(len(row))))
+        return partial_order.sorted_order(
+            partial_order.ranks_of(row, descending).tolist(), list(range(len(row)))
+        )
 
     return partial_order.along(array, axis, unstable, array.shape[axis])
 
@@ -52,7 +54,9 @@ def sorted_with_indices(array, dim, descending, stable):
         return array.copy(), np.asarray(0)
     order = sorting_order(array, axis, descending, stable)
     strides = kept_strides(array)
-    values, indices = (empty_strided(array.shape, strides, kind) for kind in (array.dtype, np.dtype(np.int64)))
+    values, indices = (
+        empty_strided(array.shape, strides, kind) for kind in (array.dtype, np.dtype(np.int64))
+    )
     values[...] = np.take_along_axis(array, order, axis)
     indices[...] = order
     return values, indices
@@ -72,7 +76,8 @@ def sort(self, dim, descending):
 
 
 @op(
-    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor "
+    "indices)",
     node="SortBackward1",
     nondifferentiable=(1,),
     wrapper=sort_results,
@@ -97,11 +102,12 @@ def msort(self):
     return calls.sort(self, 0, False)[0]
 
 
-# The largest and smallest -------------------------------------------------------------------------------------------
+# The largest and smallest -----------------------------------------------------------------------------------
 
 
 @op(
-    "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
+    "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor "
+    "indices)",
     nondifferentiable=(1,),
     wrapper=named("topk", "values", "indices"),
     self=whole_formula,
@@ -167,7 +173,7 @@ def kthvalue(self, k, dim, keepdim):
     return taken(self, partial_order.along(self, axis, kth, 1), axis, keepdim)
 
 
-# Median and mode ----------------------------------------------------------------------------------------------------
+# Median and mode --------------------------------------------------------------------------------------------
 
 
 def median_position(row, ignore_nan):

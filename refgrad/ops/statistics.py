@@ -13,11 +13,12 @@ from refgrad.ops.reductions import axes_of, mean_back, reduced_count, restored, 
 from refgrad.tensor import Tensor, wrap
 
 FREEDOM = (
-    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
+    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
+    "numel "
     "divided by output numel)."
 )
 
-# Variance -----------------------------------------------------------------------------------------------------------
+# Variance ---------------------------------------------------------------------------------------------------
 
 
 def moments(array, dim, correction, keepdim, name, subject):
@@ -36,7 +37,9 @@ def moments(array, dim, correction, keepdim, name, subject):
     wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
     mean = np.divide(np.add.reduce(wide, axis=axes, keepdims=True), count)
     distance = np.subtract(wide, mean)
-    squares = np.square(distance.real) + np.square(distance.imag) if wide.dtype.kind == "c" else np.square(distance)
+    squares = (
+        np.square(distance.real) + np.square(distance.imag) if wide.dtype.kind == "c" else np.square(distance)
+    )
     variance = np.divide(np.add.reduce(squares, axis=axes, keepdims=keepdim), max(count - correction, 0))
     return variance, mean if keepdim else np.squeeze(mean, axis=axes)
 
@@ -82,7 +85,11 @@ def variance_and_mean(self, dim, correction, keepdim):
     "(Tensor, Tensor)",
     node="StdMeanBackward0",
     self=lambda grads, self, result0, dim, correction, keepdim: with_mean_back(
-        (None if grads[0] is None else deviation_back(grads[0], result0), grads[1]), self, dim, correction, keepdim
+        (None if grads[0] is None else deviation_back(grads[0], result0), grads[1]),
+        self,
+        dim,
+        correction,
+        keepdim,
     ),
 )
 def deviation_and_mean(self, dim, correction, keepdim):
@@ -140,7 +147,7 @@ def by_flag(name):
 for flagged in ("var", "std", "var_mean", "std_mean"):
     by_flag(flagged)
 
-# Covariance ---------------------------------------------------------------------------------------------------------
+# Covariance -------------------------------------------------------------------------------------------------
 
 
 def observation_weights(weights, name, count):
@@ -154,14 +161,18 @@ def observation_weights(weights, name, count):
     array = weights._array
     if array.ndim > 1:
         raise RuntimeError(
-            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {array.ndim} dimensions"
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {array.ndim} "
+            "dimensions"
         )
     if name == "fweights" and array.dtype.kind not in "iu":
         kind = weights.dtype.scalar_type
-        raise RuntimeError(f"cov(): expected fweights to have integral dtype but got fweights with {kind} dtype")
+        raise RuntimeError(
+            f"cov(): expected fweights to have integral dtype but got fweights with {kind} dtype"
+        )
     if name == "aweights" and array.dtype.kind != "f":
         raise RuntimeError(
-            f"cov(): expected aweights to have floating point dtype but got aweights with {weights.dtype.scalar_type} "
+            "cov(): expected aweights to have floating point dtype but got aweights with "
+            f"{weights.dtype.scalar_type} "
             "dtype"
         )
     if array.size != count:
@@ -200,13 +211,16 @@ def cov(self, correction=1, fweights=None, aweights=None):
 
 def cov_freedom(total, correction, weights, aweights):
     """What a covariance is divided by; zero, with a warning, when there are too few observations."""
-    freedom = total - correction
-    if aweights is not None and correction:
-        freedom = total - correction * (weights * aweights).sum() / total
+    freedom = total
+    if correction and aweights is not None:
+        freedom = total - calls.mul__Scalar((weights * aweights).sum(), correction) / total
+    elif correction:
+        freedom = total - correction
     if freedom.item() > 0:
         return freedom
     warnings.warn(
-        "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+        "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
+        "observations.",
         UserWarning,
         stacklevel=5,
     )
@@ -230,7 +244,7 @@ def corrcoef(self):
     return found.clip(-1, 1)
 
 
-# Quantiles ----------------------------------------------------------------------------------------------------------
+# Quantiles --------------------------------------------------------------------------------------------------
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
@@ -251,7 +265,8 @@ def check_quantile(self, q, interpolation, name):
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
     if interpolation not in INTERPOLATIONS:
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            f"{interpolation}"
         )
     if not ((q._array >= 0) & (q._array <= 1)).all():
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
@@ -268,7 +283,11 @@ def quantile_of(self, q, dim, keepdim, interpolation, name):
     axis = 0 if dim is None else wrap_dim(dim, ndim)
     shape = list(self._array.shape) if dim is not None and ndim else [1] * ndim
     if dim is not None and ndim or keepdim:
-        shape = [1 if i == axis else n for i, n in enumerate(shape)] if keepdim else shape[:axis] + shape[axis + 1 :]
+        shape = (
+            [1 if i == axis else n for i, n in enumerate(shape)]
+            if keepdim
+            else shape[:axis] + shape[axis + 1 :]
+        )
     else:
         shape = []
     if dim is None:
@@ -292,9 +311,10 @@ def quantile_ranks(q, ordered, name):
         return ranks.masked_fill_(wrap(np.less(ranks._array, 0)), 0)
     last = ordered._array.shape[-1] - 1
     any_missing = missing._array.any(-1, keepdims=True)
-    ranks = q * last
+    ranks = calls.mul__Scalar(q, last)
     shape = np.broadcast_shapes(ranks._array.shape, any_missing.shape)
-    return calls.masked_fill__Scalar(ranks.expand(shape), wrap(np.broadcast_to(any_missing, shape).copy()), last)
+    ranks = ranks if ranks._array.shape == shape else ranks.expand(shape)
+    return calls.masked_fill__Scalar(ranks, wrap(np.broadcast_to(any_missing, shape).copy()), last)
 
 
 def interpolated(ordered, ranks, interpolation):
@@ -311,35 +331,39 @@ def interpolated(ordered, ranks, interpolation):
 
 
 @composite(
-    "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+    "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> "
+    "Tensor"
 )
 def quantile(self, q, dim=None, keepdim=False, interpolation="linear"):
     return quantile_of(self, q, dim, keepdim, interpolation, "quantile")
 
 
 @composite(
-    "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+    "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') "
+    "-> Tensor"
 )
 def quantile_at(self, q, dim=None, keepdim=False, interpolation="linear"):
     return quantile_of(self, q, dim, keepdim, interpolation, "quantile")
 
 
 @composite(
-    "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+    "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> "
+    "Tensor"
 )
 def nanquantile(self, q, dim=None, keepdim=False, interpolation="linear"):
     return quantile_of(self, q, dim, keepdim, interpolation, "nanquantile")
 
 
 @composite(
-    "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> "
+    "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
+    "interpolation='linear') -> "
     "Tensor"
 )
 def nanquantile_at(self, q, dim=None, keepdim=False, interpolation="linear"):
     return quantile_of(self, q, dim, keepdim, interpolation, "nanquantile")
 
 
-# Counting by value --------------------------------------------------------------------------------------------------
+# Counting by value ------------------------------------------------------------------------------------------
 
 
 @op("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor")
@@ -380,7 +404,7 @@ def histc(self, bins, min, max):
     return np.bincount(places, minlength=bins).astype(self.dtype)
 
 
-# Places in sorted sequences -------------------------------------------------------------------------------------------
+# Places in sorted sequences ---------------------------------------------------------------------------------
 
 
 def places_in(sequence, values, right, out_int32):
@@ -407,7 +431,8 @@ def right_side(right, side):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
         raise RuntimeError(
-            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right "
+            "was True"
         )
     return side == "right"
 
@@ -420,13 +445,16 @@ def searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     right = right_side(right, side)
     if self.ndim and sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != self.shape[:-1]:
         raise RuntimeError(
-            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
-            f"tensor and input value tensor must match, but we got boundaries tensor {list(sorted_sequence.shape)} and "
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            "boundaries "
+            "tensor and input value tensor must match, but we got boundaries tensor "
+            f"{list(sorted_sequence.shape)} and "
             f"input value tensor {list(self.shape)}"
         )
     if not self.ndim and sorted_sequence.ndim != 1:
         raise RuntimeError(
-            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, "
+            "but we got "
             f"boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
         )
     if sorter is not None:

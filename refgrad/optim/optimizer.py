@@ -62,7 +62,7 @@ def hooked(step: Callable) -> Callable:
             hook(self, args, kwargs)
         return result
 
-    wrapper.hooked = True  # type: ignore[attr-defined]
+    wrapper.hooked = True
     return wrapper
 
 
@@ -158,6 +158,8 @@ class Optimizer:
         """Update every parameter that has a gradient; `closure` computes them (and the loss, which is
         returned) first.
         """
+        if type(self).update is Optimizer.update:
+            raise NotImplementedError
         before = modes.state.grad
         modes.set_grad(self.defaults.get("differentiable", False))
         try:
@@ -179,17 +181,17 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before each step."""
-        return add_hook(self._optimizer_step_pre_hooks, hook)  # type: ignore[attr-defined]
+        return add_hook(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after each step."""
-        return add_hook(self._optimizer_step_post_hooks, hook)  # type: ignore[attr-defined]
+        return add_hook(self._optimizer_step_post_hooks, hook)
 
     # State --------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
         """State and groups, with numbers in place of the parameters."""
-        for hook in self._optimizer_state_dict_pre_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         numbers: dict[int, int] = {}
         start = 0
@@ -205,7 +207,7 @@ class Optimizer:
             numbers[id(key)] if isinstance(key, Tensor) else key: value for key, value in self.state.items()
         }
         result = {"state": state, "param_groups": groups}
-        for hook in self._optimizer_state_dict_post_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_state_dict_post_hooks.values():
             changed = hook(self, result)
             result = result if changed is None else changed
         return result
@@ -217,7 +219,7 @@ class Optimizer:
             ValueError: the groups have other sizes.
         """
         state_dict = state_dict.copy()
-        for hook in self._optimizer_load_state_dict_pre_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
             changed = hook(self, state_dict)
             state_dict = state_dict if changed is None else changed
         groups, saved = self.param_groups, deepcopy(state_dict["param_groups"])
@@ -244,7 +246,7 @@ class Optimizer:
             if "param_names" in one:
                 other.setdefault("param_names", one["param_names"])
         self.__setstate__({"state": state, "param_groups": saved})
-        for hook in self._optimizer_load_state_dict_post_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
 
@@ -277,7 +279,7 @@ def cast_state(parameter: Tensor, value: Any, key: Any = None) -> Any:
     if isinstance(value, Tensor):
         if key == "step" or not parameter.is_floating_point():
             return value
-        return value.to(parameter.dtype)  # type: ignore[attr-defined]
+        return value.to(parameter.dtype)
     if isinstance(value, dict):
         return {name: cast_state(parameter, item, name) for name, item in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str):

@@ -11,7 +11,7 @@ __all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook", "warn_if_ha
 
 def unserializable_hook(f: Callable) -> Callable:
     """Mark a hook as one that pickling drops without a warning."""
-    f.__torch_unserializable__ = True  # type: ignore[attr-defined]
+    f.__torch_unserializable__ = True
     return f
 
 

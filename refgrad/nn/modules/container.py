@@ -272,11 +272,12 @@ def pairs_of(entries: Any, owner: str) -> list:
             raise TypeError(
                 f"{owner} update sequence element #{place} should be Iterable; is{type(pair).__name__}"
             )
-        if len(pair) != 2:  # type: ignore[arg-type]
+        values = list(pair)
+        if len(values) != 2:
             raise ValueError(
-                f"{owner} update sequence element #{place} has length {len(pair)}; 2 is required"
-            )  # type: ignore[arg-type]
-        found.append((pair[0], pair[1]))  # type: ignore[index]
+                f"{owner} update sequence element #{place} has length {len(values)}; 2 is required"
+            )
+        found.append((values[0], values[1]))
     return found
 
 

@@ -122,11 +122,11 @@ class _Convolution(_ConvNd):
         self.padding_mode = padding_mode
         self._make(in_channels, out_channels, groups, bias, device, dtype)
 
-    def _margins(self) -> list[int]:
+    def _margins(self) -> list:
         """The padding as `F.pad` wants it: from the last dimension on, each side."""
         if self.padding == "valid":
             return [0] * (2 * self.RANK)
-        margins: list[int] = []
+        margins: list = []
         for i in reversed(range(self.RANK)):
             if self.padding == "same":
                 total = self.dilation[i] * (self.kernel_size[i] - 1)

@@ -391,6 +391,8 @@ class Call:
 class Hooked:
     """The part of `Module` that registers hooks and is called."""
 
+    _is_full_backward_hook: bool | None
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         own = self.__dict__
         if (
@@ -401,7 +403,7 @@ class Hooked:
             or everywhere.any_for_calls()
         ):
             return Call(self, args, kwargs).run()
-        return self.forward(*args, **kwargs)  # type: ignore[attr-defined]
+        return self.forward(*args, **kwargs)
 
     def register_forward_pre_hook(
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False

@@ -45,6 +45,9 @@ class Module(Hooked, Stateful):
     """Base of all modules: assign parameters and modules as attributes, and override `forward`."""
 
     training: bool
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    _modules: dict[str, Any]
     call_super_init = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -326,7 +329,7 @@ class Module(Hooked, Stateful):
             raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
         if name not in module._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
-        return module._buffers[name]  # type: ignore[return-value]
+        return module._buffers[name]
 
     # Changing -----------------------------------------------------------------------------------------------
 
@@ -486,10 +489,10 @@ def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
         parameter.grad = None
         return
     if grad.grad_fn is not None:
-        grad.detach_()  # type: ignore[attr-defined]
+        grad.detach_()
     else:
-        grad.requires_grad_(False)  # type: ignore[attr-defined]
-    grad.zero_()  # type: ignore[attr-defined]
+        grad.requires_grad_(False)
+    grad.zero_()
 
 
 def dtype_asked_for(args: tuple, kwargs: dict) -> dtypes.DType | None:

@@ -159,7 +159,7 @@ class Stateful:
 
     def register_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict` filled its result."""
-        hook._from_public_api = True  # type: ignore[attr-defined]
+        hook._from_public_api = True
         return add(self._state_dict_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
@@ -209,7 +209,7 @@ def load_one(module: Any, name: str, target: Any, key: str, source: Any, assign:
             f"checkpoint but received {type(source)}"
         )
     if target.dim() == 0 and source.shape == (1,):
-        source = source[0]
+        source = source.reshape(())
     if source.shape != target.shape:
         return (
             f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, the shape "
