@@ -7,10 +7,11 @@ trying them again and again comes to an end.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeGuard
 
 from harness.finding import TensorSeen
-from harness.program import words
+from harness.program import called_in, words
 
 MODULES = frozenset(("torch", "F", "nn", "np", "math", "copy"))
 BLOCKS = (ast.With, ast.For, ast.While, ast.If, ast.Try)
@@ -166,6 +167,49 @@ def is_literal(node: ast.expr) -> bool:
     return is_data(node) or isinstance(node, ast.Constant)
 
 
+# Plain ops ---------------------------------------------------------------------------------------------
+
+PLAIN, PLAIN_VIEW, PLAIN_INPLACE = "clone", "view_as", "mul_"
+PLAIN_KINDS = frozenset((PLAIN, PLAIN_VIEW, PLAIN_INPLACE))
+VIEWS = words(
+    "view view_as reshape t transpose permute expand expand_as squeeze unsqueeze select narrow flatten unflatten"
+    " diagonal swapaxes movedim as_strided unfold split chunk unbind real imag detach T mT H"
+)
+
+
+def plainer(text: str, operands: Sequence[str]) -> Iterator[str]:
+    """A statement that does the plainest thing of its sort to one of its operands: where that keeps what is
+    found, the op of the statement has nothing to do with it."""
+    try:
+        node = ast.parse(text).body[0]
+    except (SyntaxError, IndexError):
+        return
+    names = [name for name in operands if re.search(rf"(?<![\w.]){name}\b", text)]
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        calls = called_in(text)
+        if PLAIN_KINDS.intersection(calls) and len(calls) == 1:
+            return
+        target = node.targets[0].id
+        for name in names:
+            yield f"{target} = {name}.{PLAIN}()"
+            if VIEWS.intersection(calls) or isinstance(node.value, (ast.Subscript, ast.Attribute)):
+                yield f"{target} = {name}.{PLAIN_VIEW}({name})"
+    elif isinstance(node, (ast.Expr, ast.AugAssign, ast.Assign)) and writes_in_place(node):
+        for name in names:
+            if text != (plain := f"{name}.{PLAIN_INPLACE}(2.0)"):
+                yield plain
+
+
+def writes_in_place(node: ast.stmt) -> bool:
+    """Whether a statement is an in-place call, an augmented assignment or an index assignment."""
+    if isinstance(node, ast.AugAssign):
+        return True
+    if isinstance(node, ast.Assign):
+        return isinstance(node.targets[0], ast.Subscript)
+    value = node.value if isinstance(node, ast.Expr) else None
+    return is_method(value) and value.func.attr.endswith("_") and value.func.attr != "requires_grad_"
+
+
 # Leaves --------------------------------------------------------------------------------------------
 
 
@@ -223,7 +267,7 @@ def is_made(text: str) -> str | None:
     return node.targets[0].id if names == {"torch"} and calls and calls <= MAKERS else None
 
 
-def is_method(node: ast.AST) -> bool:
+def is_method(node: ast.AST | None) -> TypeGuard[Any]:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
 
 

@@ -69,6 +69,7 @@ from refgrad.ops import random as _random
 from refgrad.ops import random_tensors as _random_tensors
 from refgrad.ops.from_data import TENSOR_TYPES as _TENSOR_TYPES
 from refgrad.ops.from_data import asarray, from_numpy
+from refgrad.signatures.shown import is_function as _is_function
 from refgrad.storage import UntypedStorage
 from refgrad.tensor import Device as device
 from refgrad.tensor import Tensor
@@ -112,7 +113,6 @@ _TYPES.register("MemoryFormat", memory_format, "torch.memory_format")
 _TYPES.register("Layout", layout, "torch.layout")
 _TYPES.register("Storage", UntypedStorage)
 _TYPES.make_device = device
-engine.CONTIGUOUS[0] = contiguous_format
 for _dtype in dtypes.ALL:
     globals()[_dtype.name] = _dtype
 globals().update(dtypes.ALIASES)
@@ -141,7 +141,7 @@ def __getattr__(name: str):
         return _importlib.import_module(f"refgrad.{name}")
     if name in _FROM_RANDOM:
         return getattr(_importlib.import_module("refgrad.random"), name)
-    made = None if name.startswith("__") else _make_front(name, method=False)
+    made = _make_front(name, method=False) if _is_function(name) and not name.startswith("__") else None
     if made is None:
         raise AttributeError(f"module 'torch' has no attribute '{name}'")
     globals()[name] = made

@@ -65,6 +65,8 @@ def single_formula_lines(recipe: Recipe) -> list[str]:
             mask = "flags" if "needs_input_grad" in formula.parameters else None
             outs = ", ".join(f"result_{position}" for position in positions)
             lines.append(f"        {outs} = formula{i}({call_arguments(recipe, formula, mask)})")
+            for place, position in enumerate(positions):
+                lines.append(f"        if not flags[{place}]: result_{position} = None")
             continue
         position = positions[0]
         lines.append(f"    if {wanted(position)}:")

@@ -19,6 +19,7 @@ from refgrad.hooks import post_hooks, pre_hooks, tensor_hooks
 from refgrad.layout import is_dense, layout_of, overlaps_itself, strides_of
 from refgrad.storage import count_write, version_cell
 from refgrad.tensor import SAME_DTYPE, Tensor, alias
+from refgrad.types import contiguous_format
 from refgrad.views import CALL_FUNCTION
 
 new = object.__new__
@@ -125,7 +126,8 @@ def execute(
         root = start(GraphRoot(), tuple(roots))
         root.gradients = gradients
         grads = []
-    del gradients
+    waiting = {root: grads}
+    del gradients, grads  # whoever looks at reference counts next must not see them
     dependencies = count_dependencies(root)
     if inputs:
         choose_needed(task, root, inputs, accumulate)
@@ -137,7 +139,7 @@ def execute(
     task.dependencies, task.root = dependencies, root
     try:
         if task.needed is None or root in task.needed:
-            run(task, root, grads, dependencies)
+            run(task, root, waiting, dependencies)
         state.task = before[1]
         for callback in task.callbacks:
             callback()
@@ -201,12 +203,10 @@ def next_nodes(node: Node) -> list[Node]:
     return [end for end in ends if end is not None]
 
 
-def run(task: GraphTask, root: Node, grads: list, dependencies: dict[Node, int]) -> None:
+def run(task: GraphTask, root: Node, waiting: dict[Node, list], dependencies: dict[Node, int]) -> None:
     """Visit each node once, highest sequence number first, after all its gradients arrived."""
     ready = Ready()
     ready.push(root)
-    waiting: dict[Node, list] = {root: grads}
-    del grads
     needed, keep_graph, create_graph = task.needed, task.keep_graph, task.create_graph
     heap, push = ready.heap, ready.push
     try:
@@ -394,15 +394,27 @@ def accumulate(leaf: Tensor, gradient: Tensor, own_references: int) -> None:
     grad_mode = modes.state.grad
     if held is not None:
         if grad_mode:
-            meta.grad = held + gradient
+            meta.grad = held = held + gradient
         elif held._edge is None and held._meta is None and held.__class__ is Tensor and not modes.RARE:
             add_in_place(held, gradient)
         else:
             held.add_(gradient)
+        if not obeys_layout(held, leaf):
+            warn_layout(held, leaf)
     elif not grad_mode and references(gradient) <= own_references + 1 and obeys_layout(gradient, leaf):
         meta.grad = alias(gradient, version_cell(gradient))
     else:
         meta.grad = clone_like(gradient, leaf)
+
+
+def warn_layout(grad: Tensor, leaf: Tensor) -> None:
+    """Warn that `.grad` lies otherwise in memory than it should."""
+    shape, strides = list(leaf._array.shape), list(strides_of(leaf._array))
+    modes.warn_once(
+        "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance.\n"
+        f"grad.sizes() = {list(grad._array.shape)}, strides() = {list(strides_of(grad._array))}\n"
+        f"param.sizes() = {shape}, strides() = {strides}"
+    )
 
 
 def add_in_place(held: Tensor, gradient: Tensor) -> None:
@@ -433,10 +445,7 @@ def clone_like(gradient: Tensor, leaf: Tensor) -> Tensor:
     shape, strides, _ = layout_of(leaf._array)
     if is_dense(shape, strides):
         return gradient.new_empty_strided(shape, strides).copy_(gradient)
-    return gradient.clone(memory_format=CONTIGUOUS[0])
-
-
-CONTIGUOUS: list = [None]  # torch.contiguous_format, once the surface has defined it
+    return gradient.clone(memory_format=contiguous_format)
 
 
 # Nodes called outside a run

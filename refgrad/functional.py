@@ -15,15 +15,15 @@ def norm(
     dtype: Any = None,
 ) -> Tensor:
     """The norm of a vector over dimensions, or for `p="nuc"` of matrices."""
-    from refgrad import linalg
+    from refgrad.linalg import matrix_norm, vector_norm
 
     dims = [dim] if isinstance(dim, int) else dim
     options = {"keepdim": keepdim, "dtype": dtype} | ({} if out is None else {"out": out})
     if p == "fro" and (dims is None or len(dims) <= 2):
-        return linalg.vector_norm(input, 2, dims, **options)
+        return vector_norm(input, 2, dims, **options)
     if isinstance(p, str):
-        return linalg.matrix_norm(input, p, list(range(input.ndim)) if dims is None else dims, **options)
-    return linalg.vector_norm(input, 2.0 if p is None else p, dims, **options)
+        return matrix_norm(input, p, list(range(input.ndim)) if dims is None else dims, **options)
+    return vector_norm(input, 2.0 if p is None else p, dims, **options)
 
 
 def tensor_norm(
@@ -35,7 +35,7 @@ def tensor_norm(
 
 tensor_norm.__name__ = "norm"
 tensor_norm.__qualname__ = "Tensor.norm"
-Tensor.norm = tensor_norm  # type: ignore[attr-defined]
+Tensor.norm = tensor_norm
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
@@ -168,5 +168,5 @@ def unique_consecutive(
     return chosen(results, return_inverse, return_counts)
 
 
-Tensor.unique = unique  # type: ignore[attr-defined]
-Tensor.unique_consecutive = unique_consecutive  # type: ignore[attr-defined]
+Tensor.unique = unique
+Tensor.unique_consecutive = unique_consecutive

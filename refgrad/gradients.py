@@ -52,14 +52,12 @@ def fitted_later(gradient: Any, edge: tuple, node: Any, index: int) -> Tensor | 
 def fitted_array(gradient: np.ndarray, target: Node, number: int, node: Any, index: int) -> Tensor:
     """A raw gradient brought to its receiver's shape and type, as a tensor."""
     shape, dtype = target.outputs[number]
-    if gradient.shape != shape:
-        if gradient.ndim != len(shape):
+    if gradient.shape != shape or gradient.dtype.kind == "c" != dtype.kind:
+        if gradient.ndim != len(shape) or gradient.dtype.kind == "c" != dtype.kind:
             return fitted(wrap(gradient), target, number, node, index)
         axes = tuple([i for i, n in enumerate(shape) if n == 1 != gradient.shape[i]])
         gradient = gradient.sum(axis=axes, keepdims=True, dtype=gradient.dtype)
     if gradient.dtype is not dtype:
-        if gradient.dtype.kind == "c" and dtype.kind != "c":
-            gradient = gradient.real.copy()
         gradient = gradient.astype(dtype)
     return wrap(gradient)
 
@@ -68,6 +66,10 @@ def fitted(gradient: Tensor, target: Node, number: int, node: Any, index: int) -
     """A gradient brought to its receiver's shape and type by differentiable steps."""
     shape, numpy_dtype = target.outputs[number]
     dtype = dtypes.OF_NUMPY[numpy_dtype]
+    if gradient.dtype.category == dtypes.COMPLEX != dtype.category and not keeps_type(target):
+        if getattr(node, "IS_FUNCTION", False) or not isinstance(node, Node):
+            raise RuntimeError(complex_mismatch())
+        gradient = gradient.real
     got = gradient._array.shape
     if got != shape:
         if not expands_to(shape, got):
@@ -77,22 +79,18 @@ def fitted(gradient: Tensor, target: Node, number: int, node: Any, index: int) -
             )
         gradient = gradient.sum_to_size(shape)
     if gradient.dtype is not dtype:
-        if type(target) is AccumulateGrad and accepts_any_dtype(target):
+        if keeps_type(target):
             return gradient
-        if gradient.dtype.category == dtypes.COMPLEX and dtype.category != dtypes.COMPLEX:
-            if getattr(node, "IS_FUNCTION", False) or not isinstance(node, Node):
-                raise RuntimeError(complex_mismatch())
-            gradient = gradient.real
-        elif gradient.dtype.category < dtypes.FLOATING and dtype.category == dtypes.COMPLEX:
+        if gradient.dtype.category < dtypes.FLOATING and dtype.category == dtypes.COMPLEX:
             raise RuntimeError(complex_mismatch())
         if gradient.dtype is not dtype:
             gradient = gradient.to(dtype)
     return gradient
 
 
-def accepts_any_dtype(node: AccumulateGrad) -> bool:
-    """Whether the leaf's `grad_dtype` overrides its own dtype."""
-    return node.variable._meta.grad_dtype is not SAME_DTYPE
+def keeps_type(node: Node) -> bool:
+    """Whether this is a leaf whose `grad_dtype` overrides its own dtype."""
+    return type(node) is AccumulateGrad and node.variable._meta.grad_dtype is not SAME_DTYPE
 
 
 def complex_mismatch() -> str:

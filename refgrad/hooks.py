@@ -5,6 +5,7 @@ from typing import Any
 from refgrad import errors
 from refgrad.graph import AccumulateGrad, Node
 from refgrad.tensor import Tensor, meta_of
+from refgrad.types import contiguous_format
 
 
 def hook_name(hook: Any) -> str:
@@ -50,7 +51,10 @@ def tensor_hooks(node: Node, grads: list) -> list:
             tensor = reference()
             if tensor is not None and grads[number] is not None:
                 meta = meta_of(tensor)
-                meta.grad = grads[number].clone() if meta.grad is None else meta.grad + grads[number]
+                if meta.grad is None:
+                    meta.grad = grads[number].clone(memory_format=contiguous_format)
+                else:
+                    meta.grad = meta.grad + grads[number]
     return grads
 
 

@@ -281,6 +281,10 @@ def infer_size(shape: Sequence[int], numel: int) -> tuple[int, ...]:
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
 
 
+class NoMemory(np.ndarray):
+    """Stands for the memory of empty windows that begin beyond the end of theirs."""
+
+
 def window(root: np.ndarray, dtype: np.dtype, layout: Layout) -> np.ndarray:
     """The array that shows a layout's elements in the memory of `root` (a one-dimensional owner of memory)."""
     size = dtype.itemsize
@@ -290,6 +294,6 @@ def window(root: np.ndarray, dtype: np.dtype, layout: Layout) -> np.ndarray:
         if (
             layout.offset * size > root.nbytes
         ):  # nobody can tell other memory from this one: there is nothing in it
-            root = np.empty(layout.offset * size, np.uint8)
+            root = NoMemory((layout.offset * size,), np.uint8)
         return np.ndarray(layout.shape, dtype, root, layout.offset * size, strides)
     return np.ndarray(layout.shape, dtype, root, layout.offset * size, strides)

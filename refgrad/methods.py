@@ -155,7 +155,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
                 f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.{resolve}().numpy() "
                 "instead."
             )
-        return np.array(self._array)
+        return self._array.plain()
     return self._array.view()
 
 

@@ -12,10 +12,13 @@ import numpy as np
 from refgrad import call, modes, signatures
 from refgrad.op import BY_NAME
 from refgrad.schema import Schema
+from refgrad.signatures.shown import is_method
 from refgrad.storage import count_write
 from refgrad.tensor import Tensor
 
 NUMBERS = frozenset((int, float))
+LEARNT = NUMBERS | {Tensor}
+INT = frozenset((int,))
 
 
 class Overload(NamedTuple):
@@ -62,30 +65,61 @@ FUNCTIONS_TOO = {
 def front(name: str, overloads: list[Overload], method: bool) -> Callable:
     """Make the front of a name."""
     quick = quick_calls(overloads)
+    sizes = None if method else takes_sizes(overloads)
     slow = SlowFront(name, overloads, method)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs and args and args[0].__class__ is Tensor:
-            kinds = tuple([arg.__class__ for arg in args])
-            known = quick.get(kinds)
-            if known is not None:
-                return known[0](*args, *known[1])
-            if len(kinds) > 1 and NUMBERS.issuperset(kinds[1:]):
-                return slow.learn(args, quick)
+        if not kwargs and args:
+            if isinstance(args[0], Tensor):
+                kinds = tuple([arg.__class__ for arg in args])
+                known = quick.get(kinds)
+                if known is not None:
+                    return known[0](*args, *known[1])
+                return slow.learn(args, kinds, quick)
+            if sizes is not None and INT.issuperset([arg.__class__ for arg in args]):
+                return sizes(args)
         return slow(args, kwargs)
 
     function.__name__ = function.__qualname__ = name
     return function
 
 
+def takes_sizes(overloads: list[Overload]) -> Callable | None:
+    """The function of a name such as `zeros`, whose only required argument is a shape."""
+    if len(overloads) != 1 or not overloads[0].entry.schema.arguments:
+        return None
+    first, *others = overloads[0].entry.schema.arguments
+    is_shape = first.type == "SymInt[]" and first.size is None and first.default is None
+    return overloads[0].call if is_shape and all(a.default is not None for a in others) else None
+
+
 def quick_calls(overloads: list[Overload]) -> dict[tuple, tuple[Callable, tuple]]:
     """Calls that need no matching: the classes of the arguments -> the function, and what follows them."""
     quick: dict[tuple, tuple[Callable, tuple]] = {}
     for overload in overloads:
-        required = [a for a in overload.entry.schema.arguments if a.default is None]
+        arguments = overload.entry.schema.arguments
+        required = [a for a in arguments if a.default is None]
         if required and all(a.type == "Tensor" and not a.optional for a in required):
-            quick.setdefault((Tensor,) * len(required), (overload.call, ()))
+            kinds = [(Tensor,) * len(required)]
+            quick.setdefault(kinds[0], (overload.call, ()))
+            for argument in arguments[len(required) : len(required) + 2]:
+                if argument.type != "Tensor" or argument.keyword_only:
+                    break
+                kinds = [(*known, kind) for known in kinds for kind in (Tensor, type(None))]
+                for known in kinds:
+                    quick.setdefault(known, (overload.call, ()))
     return quick
+
+
+def learn_subclasses(
+    kinds: tuple, quick: dict[tuple, tuple[Callable, tuple]]
+) -> tuple[Callable, tuple] | None:
+    """The quick call for subclasses of `Tensor`, remembered when there is one for tensors."""
+    plain = tuple([Tensor if issubclass(kind, Tensor) else kind for kind in kinds])
+    known = quick.get(plain)
+    if known is not None:
+        quick[kinds] = known
+    return known
 
 
 class SlowFront:
@@ -101,12 +135,21 @@ class SlowFront:
     def __call__(self, args: tuple, kwargs: dict) -> Any:
         return self.finish(*self.binder.bind(args, kwargs))
 
-    def learn(self, args: tuple, quick: dict[tuple, tuple[Callable, tuple]]) -> Any:
-        """Call with a tensor and numbers; remember how, where the values come out as they went in."""
+    def learn(self, args: tuple, kinds: tuple, quick: dict[tuple, tuple[Callable, tuple]]) -> Any:
+        """Call with tensors and numbers; remember how, where the values come out as they went in.
+
+        What a tensor counts as can depend on its elements when there are several overloads: it is not learnt.
+        """
+        plain = tuple([Tensor if issubclass(kind, Tensor) else kind for kind in kinds])
+        known = quick.get(plain)
+        if known is not None:  # a subclass such as Parameter
+            quick[kinds] = known
+            return known[0](*args, *known[1])
         index, values, extras = self.binder.bind(args, {})
-        count = len(args)
-        if not extras and len(values) >= count and all([v is a for v, a in zip(values, args)]):
-            quick[tuple([arg.__class__ for arg in args])] = (self.calls[index], tuple(values[count:]))
+        learnt = NUMBERS.issuperset(plain[1:]) or len(self.calls) == 1 and LEARNT.issuperset(plain)
+        same = all(value is arg for value, arg in zip(values, args, strict=False))
+        if learnt and same and not extras and len(values) >= len(args):
+            quick[kinds] = (self.calls[index], tuple(values[len(args) :]))
         return self.finish(index, values, extras)
 
     def finish(self, index: int, values: list, extras: dict[str, Any]) -> Any:
@@ -149,7 +192,7 @@ def write_out(name: str, values: list, result: Any, out: Any) -> Any:
 
 def tensor_getattr(self: Tensor, name: str) -> Any:
     """A method that was not asked for before: make it, keep it on the class."""
-    if not name.startswith("__"):
+    if not name.startswith("__") and is_method(name):
         made = make_front(name, method=True)
         if made is not None:
             setattr(Tensor, name, made)

@@ -12,6 +12,7 @@ import numpy as np
 
 from refgrad import call, dtypes
 from refgrad.op import OPS, calls
+from refgrad.ops.from_data import from_numpy
 from refgrad.tensor import Tensor, wrap
 
 NUMBERS = (int, float, complex)  # bool is an int
@@ -60,8 +61,8 @@ def attach(function: Callable) -> Callable:
 
 
 def number_tensor(number: Any, like: Tensor) -> Tensor:
-    """A 0-dim tensor of another's type."""
-    return wrap(np.asarray(number).astype(like._array.dtype))
+    """A tensor of another's shape and type, filled with a number."""
+    return wrap(np.full(like._array.shape, number, like._array.dtype))
 
 
 @attach
@@ -141,6 +142,11 @@ def rrshift(self: Tensor, other: Any) -> Tensor:
     return calls.bitwise_right_shift__Tensor(other, self)
 
 
+def equal(self: Tensor, other: Any) -> Any:
+    """`self == other`; this operator alone takes arrays too."""
+    return calls.eq__Tensor(self, from_numpy(other) if isinstance(other, np.ndarray) else other)
+
+
 def matmul(self: Tensor, other: Any) -> Any:
     """`self @ other`: tensors alone."""
     return calls.matmul(self, other) if isinstance(other, Tensor) else NotImplemented
@@ -159,12 +165,12 @@ def invert(self: Tensor) -> Tensor:
 
 def wrapped(self: Tensor, array: np.ndarray) -> Tensor:
     """What NumPy makes of a result when a tensor was among its operands."""
-    return calls.from_numpy(array)
+    return from_numpy(array)
 
 
 TWO_OPERANDS = {
     "add": "add.Tensor", "sub": "sub.Tensor", "mul": "mul.Tensor", "truediv": "div.Tensor", "radd": "add.Tensor",
-    "rmul": "mul.Tensor", "floordiv": "floor_divide", "eq": "eq.Tensor", "ne": "ne.Tensor",
+    "rmul": "mul.Tensor", "floordiv": "floor_divide", "ne": "ne.Tensor",
     "lt": "lt.Tensor", "le": "le.Tensor", "gt": "gt.Tensor", "ge": "ge.Tensor", "and": "bitwise_and.Tensor",
     "or": "bitwise_or.Tensor", "xor": "bitwise_xor.Tensor", "rand": "bitwise_and.Tensor", "ror": "bitwise_or.Tensor",
     "rxor": "bitwise_xor.Tensor", "lshift": "bitwise_left_shift.Tensor", "rshift": "bitwise_right_shift.Tensor",
@@ -182,6 +188,7 @@ for name, entry in {"neg": "neg", "abs": "abs", "pos": "positive"}.items():
     slot(f"__{name}__", lambda entry=entry: OPS[entry].call)
 Tensor.__rdiv__ = Tensor.__rtruediv__  # type: ignore[attr-defined]
 for name, function in {
+    "eq": equal,
     "matmul": matmul,
     "rmatmul": lambda self, other: matmul(other, self) if isinstance(other, Tensor) else NotImplemented,
     "invert": invert,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import errors, modes
-from refgrad.layout import root_of
+from refgrad.layout import NoMemory, root_of
 
 
 class InferenceVersion(list):
@@ -93,4 +93,4 @@ def data_ptr(array: np.ndarray) -> int:
 def storage_key(array: np.ndarray) -> int:
     """A number that two windows share exactly when they show the same memory; 0 where there is none."""
     root = root_of(array)
-    return id(root) if root.nbytes else 0
+    return 0 if isinstance(root, NoMemory) or not root.nbytes else id(root)

@@ -1,4 +1,6 @@
-"""Functions of the package that are no ops: element types and their limits, and what PyTorch writes in Python."""
+"""Functions of the package that are no ops: element types and their limits, and what PyTorch writes in
+Python.
+"""
 
 from collections.abc import Sequence
 from math import prod
@@ -15,7 +17,7 @@ from refgrad.ops import from_data, joining, shapes
 from refgrad.ops.dimensions import stretched
 from refgrad.tensor import Tensor, wrap
 
-# Element types ------------------------------------------------------------------------------------------------------
+# Element types ----------------------------------------------------------------------------------------------
 
 
 def get_default_dtype() -> dtypes.DType:
@@ -52,7 +54,7 @@ composite("result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType
 composite("result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType")(result_type)
 
 
-class finfo:  # noqa: N801 - torch's name
+class finfo:
     """The limits of a floating type.
 
     Raises:
@@ -81,7 +83,7 @@ class finfo:  # noqa: N801 - torch's name
         return f"finfo({shown}, dtype={self.dtype})"
 
 
-class iinfo:  # noqa: N801 - torch's name
+class iinfo:
     """The limits of an integer type.
 
     Raises:
@@ -104,7 +106,7 @@ class iinfo:  # noqa: N801 - torch's name
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 
-# Questions ----------------------------------------------------------------------------------------------------------
+# Questions --------------------------------------------------------------------------------------------------
 
 composite("numel(Tensor self) -> int")(lambda self: self._array.size)
 composite("is_floating_point(Tensor self) -> bool")(lambda self: self.dtype.is_floating_point)
@@ -121,7 +123,7 @@ def is_nonzero(self: Tensor) -> bool:
     return bool(self)
 
 
-# Together and apart -------------------------------------------------------------------------------------------------
+# Together and apart -----------------------------------------------------------------------------------------
 
 
 def listed(tensors: tuple) -> Sequence[Tensor]:
@@ -138,7 +140,8 @@ def check_tensors(name: str, tensors: Sequence[Any]) -> None:
     for position, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(
-                f"expected Tensor as element {position} in argument 0, but got {from_data.full_type_name(tensor)}"
+                f"expected Tensor as element {position} in argument 0, but got "
+                f"{from_data.full_type_name(tensor)}"
             )
 
 
@@ -154,7 +157,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         RuntimeError: the inputs are no vectors of one type.
     """
     if indexing is None:
-        warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+        warn_once(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
+        )
     return shapes.grid(list(listed(tensors)), "ij" if indexing is None else indexing)
 
 
@@ -195,7 +200,8 @@ def broadcast_shapes(*shapes: Any) -> Size:
             if shape[i] not in (1, common[i]):
                 if common[i] != 1:
                     raise RuntimeError(
-                        f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching argument at index "
+                        f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching "
+                        "argument at index "
                         f"{number} had {shape}; but expected shape should be broadcastable to {common}"
                     )
                 common[i] = shape[i]
@@ -236,5 +242,5 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     flat = indices._array
     if not sizes:
         return ()
-    places = np.stack([flat // step % size for step, size in zip(rest, sizes)], axis=-1)
+    places = np.stack([flat // step % size for step, size in zip(rest, sizes, strict=True)], axis=-1)
     return calls.unbind(wrap(places), -1)

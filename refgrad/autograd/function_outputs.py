@@ -84,8 +84,8 @@ def wrap_outputs(ctx: Any, output: Any, inputs: list, edges: tuple, recorded: bo
         outputs.append(tensor)
     if not all(contains(outputs, tensor) or contains(raw, tensor) for tensor in dirty):
         raise RuntimeError(NOT_RETURNED)
-    live_outputs = [x for x in outputs if isinstance(x, Tensor) and x.requires_grad]
-    for tensor in outputs if recorded else ():
+    live_outputs = [x for x in outputs if isinstance(x, Tensor) and x.requires_grad] if recorded else []
+    for tensor in outputs:
         if isinstance(tensor, Tensor) and tensor._is_view() and not contains(dirty, tensor):
             multiple = len(live_outputs) > 1
             tensor._meta.creation = views.MULTI_OUTPUT if multiple else views.CUSTOM_FUNCTION

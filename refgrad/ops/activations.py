@@ -6,7 +6,7 @@ import numpy as np
 
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import not_implemented, only
+from refgrad.ops.checks import kind_name, not_implemented, only
 from refgrad.ops.random import draws_from
 from refgrad.ops.selection import clamped
 
@@ -141,7 +141,7 @@ def prelu(self, weight):
     if self.dtype is not weight.dtype:
         raise RuntimeError(
             "prelu: Type promoting not supported. "
-            f"Got {self.dtype.cpp_name} and {weight.dtype.cpp_name}"
+            f"Got {self.dtype.scalar_type} and {weight.dtype.scalar_type}"
         )
     shape, numbers = self._array.shape, weight._array.size
     if numbers != 1:
@@ -584,8 +584,11 @@ def softshrink_kernel(self, lambd):
 def softshrink(self, lambd):
     if self.dtype.kind != "f":
         raise not_implemented("softshrink_check", self)
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    limit = float(np.finfo(self.dtype).max)
+    if not 0 <= lambd <= limit:
+        raise RuntimeError(
+            f"lambda must be in range [0, {limit:g}] for input dtype {kind_name(self)}, but found {lambd:g}"
+        )
     return softshrink_kernel(self, lambd)
 
 

@@ -25,6 +25,8 @@ def scaled(array, alpha):
     Raises:
         RuntimeError: the type cannot hold `alpha`.
     """
+    if not isinstance(array, np.ndarray):
+        return array * alpha
     if isinstance(alpha, bool) and array.dtype != bool:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if array.dtype.kind in "biu" and not isinstance(alpha, int):

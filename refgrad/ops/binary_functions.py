@@ -4,7 +4,7 @@ import numpy as np
 
 from refgrad import dtypes
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import not_implemented, together, with_number
+from refgrad.ops.checks import not_implemented, together, with_number, written_zeros
 
 # Angles and lengths -------------------------------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ op(
     promote="float",
     inplace=True,
     self=lambda grad, self, result: copysign_back(grad, self, result),
-    other=lambda grad: calls.zeros_like(grad),
+    other=lambda grad, other_info: written_zeros(grad, other_info),
 )(floats_only("copysign_cpu", np.copysign))
 op(
     "copysign.Scalar(Tensor self, Scalar other) -> Tensor",
@@ -73,7 +73,7 @@ op(
     promote="arithmetic",
     inplace=True,
     self=lambda grad, self, other: calls.where(self != other, grad, 0),
-    other=lambda grad, other: calls.zeros_like(other),
+    other=lambda grad, other_info: written_zeros(grad, other_info),
 )(floats_only("nextafter_cpu", np.nextafter))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes
+from refgrad.storage import count_write
 
 
 def kind_name(array: np.ndarray) -> str:
@@ -41,6 +42,13 @@ def in_single(function: Callable) -> Callable:
         return function(self, *arguments)
 
     return wider
+
+
+def written_zeros(grad: Any, shape: tuple) -> Any:
+    """Zeros as the gradient of an operand that nothing flows into; PyTorch counts filling them as a write."""
+    zeros = grad.new_zeros(shape)
+    count_write(zeros)
+    return zeros
 
 
 REAL = (float, int)

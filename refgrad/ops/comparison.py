@@ -4,7 +4,7 @@ import numpy as np
 
 from refgrad import call, dtypes
 from refgrad.op import OPS, calls, composite, op
-from refgrad.ops.checks import kind_name, not_implemented, together, with_number
+from refgrad.ops.checks import kind_name, not_implemented, together, with_number, written_zeros
 
 # Comparison ---------------------------------------------------------------------------------------------------------
 
@@ -24,15 +24,15 @@ def comparison(name, synonym, function, orders=True):
         inplace=True,
         inplace_node=f"{title}Backward1",
         inplace_formulas={
-            "self": lambda grad: calls.zeros_like(grad),
-            "other": lambda grad: calls.zeros_like(grad),
+            "self": lambda grad, self_info: written_zeros(grad, self_info),
+            "other": lambda grad, other_info: written_zeros(grad, other_info),
         },
     )(kernel)
     op(
         f"{name}.Scalar(Tensor self, Scalar other) -> Tensor",
         inplace=True,
         inplace_node=f"{title}Backward0",
-        inplace_formulas={"self": lambda grad: calls.zeros_like(grad)},
+        inplace_formulas={"self": lambda grad, self_info: written_zeros(grad, self_info)},
     )(with_number("arithmetic", kernel))
     for kind in ("Tensor", "Scalar") if synonym else ():
         rename(f"{synonym}.{kind}(Tensor self, {kind} other) -> Tensor", OPS[f"{name}.{kind}"], "call")

@@ -20,7 +20,7 @@ def conj(self):
     return calls._conj(self) if self._array.dtype.kind == "c" else self
 
 
-@op("_conj(Tensor(a) self) -> Tensor(a)", replay=True, node="ConjBackward0", self=lambda grad: grad.conj())
+@op("_conj(Tensor(a) self) -> Tensor(a)", replay=True, node="ConjBackward0", self=lambda grad: calls.conj(grad))
 def conj_view(array):
     return toggled(array, ConjugateArray)
 
@@ -138,7 +138,7 @@ def real(self):
     if self._array.dtype.kind != "c":
         return self
     pairs = calls.view_as_real(self.conj() if self.is_conj() else self)
-    return calls.select(pairs, -1, 0)
+    return calls.select(pairs, self._array.ndim, 0)
 
 
 @composite("imag(Tensor(a) self) -> Tensor(a)")
@@ -146,8 +146,8 @@ def imag(self):
     if self._array.dtype.kind != "c":
         raise RuntimeError(NO_IMAG)
     if self.is_conj():
-        return calls.select(calls._neg_view(calls.view_as_real(self.conj())), -1, 1)
-    return calls.select(calls.view_as_real(self), -1, 1)
+        return calls.select(calls._neg_view(calls.view_as_real(self.conj())), self._array.ndim, 1)
+    return calls.select(calls.view_as_real(self), self._array.ndim, 1)
 
 
 def set_real(self, value):

@@ -7,16 +7,25 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import contiguous_strides, is_contiguous, is_dense, iterated_strides, strides_of
 from refgrad.op import calls, composite, op
-from refgrad.tensor import CPU, Device, Tensor
+from refgrad.tensor import CPU, Device, Tensor, wrap
 
-# Memory -------------------------------------------------------------------------------------------------------------
+# Memory -----------------------------------------------------------------------------------------------------
 
 
 def empty_strided(shape, strides, dtype):
     """New memory of this shape and these strides, counted in elements."""
-    size = 1 + sum((n - 1) * stride for n, stride in zip(shape, strides)) if 0 not in shape else 0
+    size = (
+        1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True)) if 0 not in shape else 0
+    )
     memory = np.empty(size, dtype)
     return np.ndarray(shape, dtype, memory, 0, tuple(stride * memory.itemsize for stride in strides))
+
+
+def written_zeros(like, shape):
+    """Zeros as PyTorch's formulas make them: filling the new memory counts as a write."""
+    zeros = wrap(np.zeros(shape, like._array.dtype))
+    zeros._version_cell = [1]
+    return zeros
 
 
 def kept_strides(array):
@@ -68,7 +77,9 @@ def formatted_copy(array, memory_format, dtype=None):
         return copy_of(array, dtype)
     if name == "contiguous_format":
         return copy_of(array, dtype, contiguous=True)
-    result = empty_strided(array.shape, format_strides(array.shape, name), array.dtype if dtype is None else dtype)
+    result = empty_strided(
+        array.shape, format_strides(array.shape, name), array.dtype if dtype is None else dtype
+    )
     result[...] = array if result.dtype == array.dtype else cast(array, result.dtype)
     return result
 
@@ -96,7 +107,7 @@ def check_device(device):
         raise NotImplementedError(f"tensors live on the CPU here, not on device '{kind}'")
 
 
-# Copies and casts -------------------------------------------------------------------------------------------------------
+# Copies and casts -------------------------------------------------------------------------------------------
 
 
 @op("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", self=lambda grad: grad)
@@ -127,14 +138,22 @@ def warn_discarded(source, target):
     "MemoryFormat? memory_format=None) -> Tensor(a)"
 )
 def to_dtype(self, dtype, non_blocking=False, copy=False, memory_format=None):
-    if not copy and (dtype is None or dtype.numpy is self._array.dtype):
-        if memory_format is None or memory_format.name == "preserve_format" or has_format(self, memory_format):
-            return self
+    if (
+        not copy
+        and (dtype is None or dtype.numpy is self._array.dtype)
+        and (
+            memory_format is None
+            or memory_format.name == "preserve_format"
+            or has_format(self, memory_format)
+        )
+    ):
+        return self
     return calls._to_copy(self, dtype, memory_format)
 
 
 @composite(
-    "to.device(Tensor(a) self, Device device=None, ScalarType dtype=None, bool non_blocking=False, bool copy=False, *, "
+    "to.device(Tensor(a) self, Device device=None, ScalarType dtype=None, bool non_blocking=False, bool "
+    "copy=False, *, "
     "MemoryFormat? memory_format=None) -> Tensor(a)"
 )
 def to_device(self, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None):
@@ -160,7 +179,7 @@ def cast_method(name, dtype):
 
 
 for _name, _dtype in {
-    **{name: dtype for name, dtype in dtypes.ALIASES.items()},
+    **dict(dtypes.ALIASES.items()),
     "bool": dtypes.bool_,
     "byte": dtypes.uint8,
     "char": dtypes.int8,
@@ -191,7 +210,8 @@ def type_as(self, other):
 
 
 @composite(
-    "type(Tensor(a) self, object dtype=None, bool non_blocking=False, *, MemoryFormat? memory_format=None) -> Tensor(a)"
+    "type(Tensor(a) self, object dtype=None, bool non_blocking=False, *, MemoryFormat? memory_format=None) "
+    "-> Tensor(a)"
 )
 def type_(self, dtype=None, non_blocking=False, memory_format=None):
     if dtype is None:
@@ -241,7 +261,7 @@ def contiguous(self, memory_format=None):
     return calls.clone(self, memory_format=memory_format)
 
 
-# Writes -------------------------------------------------------------------------------------------------------------
+# Writes -----------------------------------------------------------------------------------------------------
 
 
 @op(
@@ -337,7 +357,9 @@ def number_in(value, dtype):
 
 def overflow(kind):
     """The text that refuses a number that an element type cannot hold."""
-    name = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t"}.get(kind.name, kind.cpp_name)
+    name = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t"}.get(
+        kind.name, kind.cpp_name
+    )
     return f"value cannot be converted to type {name} without overflow"
 
 

@@ -7,12 +7,17 @@ import numpy as np
 
 from refgrad import dtypes, errors
 from refgrad.op import composite
-from refgrad.ops.copying import check_device, contiguous_like, empty_strided, format_strides, kept_strides, number_in
+from refgrad.ops.copying import (
+    check_device,
+    contiguous_like,
+    empty_strided,
+    format_strides,
+    kept_strides,
+    number_in,
+)
 from refgrad.tensor import Tensor, wrap
 
-OPTIONS = (
-    "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False"
-)
+OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False"
 LIKE = f"MemoryFormat? memory_format=None, {OPTIONS}"
 
 
@@ -47,7 +52,7 @@ def checked_size(size: Any) -> tuple:
     return tuple(size)
 
 
-# Of one value -------------------------------------------------------------------------------------------------------
+# Of one value -----------------------------------------------------------------------------------------------
 
 
 @composite(f"zeros(SymInt[] size, *, {OPTIONS}) -> Tensor")
@@ -114,7 +119,7 @@ def empty_strided_(size, stride, dtype=None, layout=None, device=None, pin_memor
     return finished(array, requires_grad)
 
 
-# In steps -----------------------------------------------------------------------------------------------------------
+# In steps ---------------------------------------------------------------------------------------------------
 
 
 @composite(f"arange(Scalar end, *, {OPTIONS}) -> Tensor")
@@ -148,7 +153,7 @@ def steps(start, end, step, dtype):
     floating = any(isinstance(number, float) for number in numbers)
     kind = dtype or (dtypes.default() if floating else dtypes.int64)
     if kind.category in (dtypes.BOOL, dtypes.COMPLEX):
-        raise NotImplementedError(f'"arange_cpu" not implemented for \'{kind.scalar_type}\'')
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{kind.scalar_type}'")
     if kind.category == dtypes.INTEGER:
         start, end, step = (int(number) if math.isfinite(number) else number for number in numbers)
     if not step:
@@ -196,15 +201,14 @@ def end_point(value, name, place):
         return value
     if value._array.ndim:
         raise RuntimeError(
-            f"{name} only supports 0-dimensional start and end tensors, but got {place} with {value._array.ndim} "
+            f"{name} only supports 0-dimensional start and end tensors, but got {place} with "
+            f"{value._array.ndim} "
             "dimension(s)."
         )
     return value._array.item()
 
 
-def linspace(
-    start, end, steps, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
-):
+def linspace(start, end, steps, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     check_device(device)
     start, end = end_point(start, "linspace", "start"), end_point(end, "linspace", "end")
     return finished(line(start, end, steps, dtype)[0], requires_grad)
@@ -236,7 +240,7 @@ for _overload, _start, _end in (
     )(logspace)
 
 
-# Like another tensor ------------------------------------------------------------------------------------------------
+# Like another tensor ----------------------------------------------------------------------------------------
 
 
 def like(self, memory_format, dtype, device, requires_grad, value=0):
@@ -278,7 +282,14 @@ def empty_like(
 
 @composite(f"full_like(Tensor self, Scalar fill_value, *, {LIKE}) -> Tensor")
 def full_like(
-    self, fill_value, memory_format=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    self,
+    fill_value,
+    memory_format=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
 ):
     kind = self._array.dtype if dtype is None else dtype.numpy
     return like(self, memory_format, dtype, device, requires_grad, number_in(fill_value, kind))
@@ -308,19 +319,23 @@ def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=False
 
 
 @composite(f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {OPTIONS}) -> Tensor")
-def new_full(self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def new_full(
+    self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
     check_device(device)
     return finished(np.full(checked_size(size), number_in(fill_value, own(self, dtype))), requires_grad)
 
 
 @composite(f"new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, {OPTIONS}) -> Tensor")
-def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def new_empty_strided(
+    self, size, stride, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
     array = empty_strided(tuple(size), tuple(stride), own(self, dtype))
     array[...] = 0
     return finished(array, requires_grad)
 
 
-# Places in a triangle ---------------------------------------------------------------------------------------------------
+# Places in a triangle ---------------------------------------------------------------------------------------
 
 
 def triangle_places(name, keep, row, col, offset, dtype, device, requires_grad):

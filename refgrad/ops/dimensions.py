@@ -6,12 +6,14 @@ from refgrad.op import calls, composite
 from refgrad.tensor import Tensor
 
 T_OFF_MATRICES = (
-    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error "
-    "in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, "
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+    "throw an error "
+    "in a future release. Consider `x.mT` to transpose batches of matrices or "
+    "`x.permute(*torch.arange(x.ndim - 1, -1, "
     "-1))` to reverse the dimensions of a tensor."
 )
 
-# Exchanged ----------------------------------------------------------------------------------------------------------
+# Exchanged --------------------------------------------------------------------------------------------------
 
 
 @composite("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
@@ -42,18 +44,19 @@ def moved(self, source, destination):
     """
     if len(source) != len(destination):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the "
+            "same number "
             f"of dims as destination ({list(destination)} dims)"
         )
     ndim = self._array.ndim
     wrapped = [[wrap_dim(dim, ndim) for dim in dims] for dims in (source, destination)]
-    for name, dims, given in zip(("source", "destination"), wrapped, (source, destination)):
+    for name, dims, given in zip(("source", "destination"), wrapped, (source, destination), strict=True):
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
     if not ndim:
         return calls.alias(self)
     order = [-1] * ndim
-    for start, end in zip(*wrapped):
+    for start, end in zip(*wrapped, strict=True):
         order[end] = start
     rest = iter([dim for dim in range(ndim) if dim not in wrapped[0]])
     return calls.permute(self, tuple([next(rest) if dim < 0 else dim for dim in order]))
@@ -66,7 +69,7 @@ for _name in ("movedim", "moveaxis"):
     )
 
 
-# Properties ---------------------------------------------------------------------------------------------------------
+# Properties -------------------------------------------------------------------------------------------------
 
 
 def reversed_dims(self):
@@ -108,7 +111,8 @@ def conjugate_transpose(self):
         return self.conj()
     if ndim != 2:
         raise RuntimeError(
-            f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor. For batches of matrices, consider "
+            f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor. For batches of "
+            "matrices, consider "
             "using tensor.mH"
         )
     return calls.transpose(self, -2, -1).conj()
@@ -138,7 +142,7 @@ Tensor.H = property(conjugate_transpose)  # type: ignore[attr-defined]
 Tensor.mH = property(matrix_adjoint)  # type: ignore[attr-defined]
 
 
-# Cut and merged -----------------------------------------------------------------------------------------------------
+# Cut and merged ---------------------------------------------------------------------------------------------
 
 
 @composite("unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")
@@ -155,7 +159,8 @@ def unflatten(self, dim, sizes):
         parts = infer_size(sizes, shape[dim])
     except RuntimeError:
         raise RuntimeError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the "
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
+            f"({shape[dim]}) in the "
             "input tensor"
         ) from None
     return calls.view(self, (*shape[:dim], *parts, *shape[dim + 1 :]))
@@ -171,7 +176,7 @@ def reshape_as(self, other):
     return calls.reshape(self, other._array.shape)
 
 
-# Stretched ----------------------------------------------------------------------------------------------------------
+# Stretched --------------------------------------------------------------------------------------------------
 
 
 @composite("broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")

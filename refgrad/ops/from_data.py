@@ -23,26 +23,27 @@ COPY_CONSTRUCT = (
     "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
 )
 LIST_OF_ARRAYS = (
-    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single "
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list "
+    "to a single "
     "numpy.ndarray with numpy.array() before converting to a tensor."
 )
 NOT_WRITABLE = (
-    "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this "
-    "tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable "
+    "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
+    "writing to this "
+    "tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
+    "it writable "
     "before converting it to a tensor. This type of warning will be suppressed for the rest of this program."
 )
 ASARRAY_REQUIRES_GRAD = (
     "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
     "requires_grad=False explicitly to get the old behavior and silence this warning."
 )
-NUMPY_TYPES = (
-    "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool"
-)
+NUMPY_TYPES = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool"
 PLAIN = frozenset((float, int, bool, complex))
 SEQUENCES = (list, tuple)
 
 
-# The fast way -------------------------------------------------------------------------------------------------------
+# The fast way -----------------------------------------------------------------------------------------------
 
 
 def leaf_types(data: Any, found: set) -> None:
@@ -87,12 +88,14 @@ def common_type(types: set[type]) -> dtypes.DType:
     return dtypes.int64 if int in types else dtypes.bool_
 
 
-# The slow way -------------------------------------------------------------------------------------------------------
+# The slow way -----------------------------------------------------------------------------------------------
 
 
 def is_sequence(value: Any) -> bool:
     """Whether a value counts as a sequence: it has a length and items, and is no mapping."""
-    return hasattr(value, "__getitem__") and hasattr(value, "__len__") and not isinstance(value, (dict, Tensor))
+    return (
+        hasattr(value, "__getitem__") and hasattr(value, "__len__") and not isinstance(value, (dict, Tensor))
+    )
 
 
 def sizes_of(data: Any) -> tuple[int, ...]:
@@ -102,7 +105,11 @@ def sizes_of(data: Any) -> tuple[int, ...]:
         ValueError: the nesting has no end.
     """
     sizes: list[int] = []
-    while is_sequence(data) and not (isinstance(data, np.ndarray) and not data.ndim) and not isinstance(data, np.generic):
+    while (
+        is_sequence(data)
+        and not (isinstance(data, np.ndarray) and not data.ndim)
+        and not isinstance(data, np.generic)
+    ):
         sizes.append(len(data))
         if len(sizes) > 128:
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
@@ -144,7 +151,11 @@ def full_type_name(value: Any) -> str:
     if kind is dtypes.DType:
         return "torch.dtype"
     is_heap_type = bool(kind.__flags__ & (1 << 9))
-    return kind.__name__ if is_heap_type or kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return (
+        kind.__name__
+        if is_heap_type or kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__name__}"
+    )
 
 
 def stored(data: Any, dtype: dtypes.DType | None) -> np.ndarray:
@@ -217,7 +228,7 @@ def integer(value: Any, kind: dtypes.DType) -> Any:
     return number % 256 if kind is dtypes.uint8 else number
 
 
-# NumPy --------------------------------------------------------------------------------------------------------------
+# NumPy ------------------------------------------------------------------------------------------------------
 
 
 def numpy_dtype(kind: np.dtype) -> dtypes.DType:
@@ -229,7 +240,8 @@ def numpy_dtype(kind: np.dtype) -> dtypes.DType:
     found = dtypes.OF_NUMPY.get(kind)
     if found is None:
         raise TypeError(
-            f"can't convert np.ndarray of type {kind.type.__module__}.{kind.type.__name__}. The only supported types "
+            f"can't convert np.ndarray of type {kind.type.__module__}.{kind.type.__name__}. The only "
+            "supported types "
             f"are: {NUMPY_TYPES}."
         )
     return found
@@ -248,20 +260,28 @@ def shared(array: np.ndarray, warn: bool = False) -> np.ndarray:
     numpy_dtype(array.dtype.newbyteorder("="))
     if any(stride % array.itemsize for stride in array.strides):
         raise ValueError(
-            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to "
+            "reallocate the "
             "memory."
         )
     if any(stride < 0 for stride in array.strides):
         raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) "
+            "At least one stride in the given numpy array is negative, and tensors with negative strides "
+            "are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
         )
     if not array.dtype.isnative:
         raise ValueError(
-            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "given numpy array has byte order different from the native byte order. Conversion between byte "
+            "orders is "
             "currently not supported."
         )
-    return array.view(dtypes.OF_NUMPY[array.dtype].numpy) if array.dtype is not numpy_dtype(array.dtype).numpy else array
+    return (
+        array.view(dtypes.OF_NUMPY[array.dtype].numpy)
+        if array.dtype is not numpy_dtype(array.dtype).numpy
+        else array
+    )
 
 
 def from_numpy(ndarray: Any, /) -> Tensor:
@@ -299,7 +319,7 @@ def array_of(data: Any, dtype: dtypes.DType | None, copy: bool) -> np.ndarray:
     return copy_of(array, target)
 
 
-# Public functions ---------------------------------------------------------------------------------------------------
+# Public functions -------------------------------------------------------------------------------------------
 
 
 @composite(
@@ -314,7 +334,8 @@ def tensor(data: Any, dtype=None, device=None, pin_memory=False, requires_grad=F
 
 
 @composite(
-    "new_tensor(Tensor self, object data, *, ScalarType dtype=None, Device? device=None, bool requires_grad=False) "
+    "new_tensor(Tensor self, object data, *, ScalarType dtype=None, Device? device=None, bool "
+    "requires_grad=False) "
     "-> Tensor"
 )
 def new_tensor(self: Tensor, data: Any, dtype=None, device=None, requires_grad=False) -> Tensor:
@@ -335,7 +356,12 @@ def as_tensor(data: Any, dtype=None, device=None) -> Tensor:
 
 
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+    obj: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """A tensor of any data; memory is shared where possible unless `copy`.
 
@@ -349,7 +375,8 @@ def asarray(
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     if copy is False and dtype is not None and numpy_dtype(obj.dtype) is not dtype:
         raise ValueError(
-            f"can't alias tensor with dtype '{numpy_dtype(obj.dtype).scalar_type}' into dtype '{dtype.scalar_type}'."
+            f"can't alias tensor with dtype '{numpy_dtype(obj.dtype).scalar_type}' into dtype "
+            f"'{dtype.scalar_type}'."
         )
     return finished(array_of(obj, dtype, copy=bool(copy)), bool(requires_grad))
 
@@ -382,7 +409,7 @@ def scalar_tensor(s, dtype=None, layout=None, device=None, pin_memory=False, req
     return finished(array_of(s, dtype or dtypes.default(), copy=True), requires_grad)
 
 
-# Constructors named after types ----------------------------------------------------------------------------------------
+# Constructors named after types -----------------------------------------------------------------------------
 
 
 def legacy(kind: dtypes.DType, args: tuple, kwargs: dict) -> Tensor:
@@ -423,7 +450,8 @@ def shape_of(sizes: tuple) -> tuple[int, ...]:
     for position, size in enumerate(sizes):
         if not isinstance(size, (int, np.integer)):
             raise TypeError(
-                f"new(): argument 'size' failed to unpack the object at pos {position + 1} with error \"type must be "
+                f"new(): argument 'size' failed to unpack the object at pos {position + 1} with error "
+                '"type must be '
                 f'tuple of ints,but got {full_type_name(size)}"'
             )
         if size < 0:
@@ -447,7 +475,9 @@ Tensor.__new__ = staticmethod(new_instance)  # type: ignore[assignment]
 
 
 class TensorType:
-    """A constructor named after an element type, such as `torch.LongTensor`; `isinstance` compares element types."""
+    """A constructor named after an element type, such as `torch.LongTensor`; `isinstance` compares element
+    types.
+    """
 
     __slots__ = ("dtype", "__name__")
 

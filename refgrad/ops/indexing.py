@@ -15,12 +15,13 @@ from refgrad.ops.copying import copy_of, empty_strided, number_in
 
 BYTE_MASK = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
 EXPANDED = (
-    "Use of {} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also "
+    "Use of {} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+    "operation. This also "
     "applies to advanced indexing e.g. {}"
 )
 
 
-# Index lists --------------------------------------------------------------------------------------------------------
+# Index lists ------------------------------------------------------------------------------------------------
 
 
 def places_of(shape, indices):
@@ -77,7 +78,8 @@ def expand_masks(shape, indices):
                     raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
                 if shape[at] != size:
                     raise IndexError(
-                        f"The shape of the mask {list(index.shape)} at index {i} does not match the shape of the indexed "
+                        f"The shape of the mask {list(index.shape)} at index {i} does not match the shape "
+                        "of the indexed "
                         f"tensor {list(shape)} at index {at}"
                     )
             if index.ndim:
@@ -90,7 +92,9 @@ def expand_masks(shape, indices):
 
 
 def first_out_of_bounds(shape, expanded, common):
-    """The position of the first index beyond its dimension, with the error that names it; None if there is none."""
+    """The position of the first index beyond its dimension, with the error that names it; None if there is
+    none.
+    """
     if 0 in common:
         return None
     first = None
@@ -123,7 +127,8 @@ def put(target, indices, values, accumulate):
     shape = result_shape(target.shape, expanded, common)
     if not expands_to(values.shape, shape):
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing "
+            "result of shape "
             f"{list(shape)}"
         )
     bad = first_out_of_bounds(target.shape, expanded, common)
@@ -145,7 +150,9 @@ def write_at(target, places, values, accumulate):
 
 
 def result_shape(shape, expanded, common):
-    """The shape of what an index list reads: the tensors' dimensions come first unless they stand side by side."""
+    """The shape of what an index list reads: the tensors' dimensions come first unless they stand side by
+    side.
+    """
     given = [i for i, index in enumerate(expanded) if index is not None]
     first = given[0] if given and given[-1] - given[0] + 1 == len(given) else 0
     rest = [size for i, size in enumerate(shape) if i >= len(expanded) or expanded[i] is None]
@@ -182,12 +189,12 @@ def index(self, indices):
     return np.array(self[places_of(self.shape, indices)], order="C")
 
 
-INDEX_PUT = dict(
-    self=lambda grad, indices, accumulate: (
+INDEX_PUT = {
+    "self": lambda grad, indices, accumulate: (
         grad if accumulate else calls.index_put(grad, indices, grad.new_zeros(()), False)
     ),
-    values=lambda grad, indices: calls.index(grad, indices),
-)
+    "values": lambda grad, indices: calls.index(grad, indices),
+}
 
 
 @op(
@@ -214,7 +221,8 @@ def index_put_(self, indices, values, accumulate):
 
 
 @op(
-    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) "
+    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool "
+    "unsafe=False) "
     "-> Tensor(a!)",
     may_overlap=True,
     writes=True,
@@ -224,7 +232,7 @@ def index_put_impl_(self, indices, values, accumulate, unsafe):
     put(self, indices, values, accumulate)
 
 
-# Masks --------------------------------------------------------------------------------------------------------------
+# Masks ------------------------------------------------------------------------------------------------------
 
 
 def check_mask(mask):
@@ -288,7 +296,8 @@ def check_fill_value(value):
     """
     if value.ndim:
         raise RuntimeError(
-            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
+            "dimension(s)."
         )
 
 
@@ -360,6 +369,14 @@ def masked_scatter(self, mask, source):
     writes=True,
 )
 def masked_scatter_(self, mask, source):
+    if mask.ndim > self.ndim:
+        raise RuntimeError(
+            f"expand(CPUBoolType{{{list(mask.shape)}}}, size={list(self.shape)}): the number of sizes "
+            "provided "
+            f"({self.ndim}) must be greater or equal to the number of dimensions in the tensor ({mask.ndim})"
+        )
+    if not expands_to(mask.shape, self.shape):
+        broadcast_shapes(mask.shape, self.shape)
     scatter_masked(self, np.broadcast_to(mask, self.shape), source)
 
 
@@ -399,7 +416,7 @@ def masked_scatter_backward(grad_output, mask, sizes):
     return result.reshape(sizes)
 
 
-# Which elements are not zero -----------------------------------------------------------------------------------------
+# Which elements are not zero --------------------------------------------------------------------------------
 
 
 @op("nonzero(Tensor self) -> Tensor")

@@ -9,7 +9,7 @@ from refgrad.ops.copying import empty_strided, format_strides
 from refgrad.storage import count_write
 from refgrad.tensor import Tensor
 
-# Together -----------------------------------------------------------------------------------------------------------
+# Together ---------------------------------------------------------------------------------------------------
 
 
 def common_dtype(arrays):
@@ -18,8 +18,8 @@ def common_dtype(arrays):
     if all(array.dtype is kind for array in arrays):
         return kind
     kinds = [dtypes.OF_NUMPY[array.dtype] for array in arrays]
-    dimensioned = [k for k, array in zip(kinds, arrays) if array.ndim]
-    zero_dim = [k for k, array in zip(kinds, arrays) if not array.ndim]
+    dimensioned = [k for k, array in zip(kinds, arrays, strict=True) if array.ndim]
+    zero_dim = [k for k, array in zip(kinds, arrays, strict=True) if not array.ndim]
     return dtypes.result_of(dimensioned, zero_dim, []).numpy
 
 
@@ -50,10 +50,11 @@ def cat(tensors, dim):
             raise RuntimeError(
                 f"Tensors must have same number of dimensions: got {first.ndim} and {array.ndim}"
             )
-        for i, (size, own) in enumerate(zip(first.shape, array.shape)):
+        for i, (size, own) in enumerate(zip(first.shape, array.shape, strict=True)):
             if size != own and i != dim:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {size} but got size {own} for "
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {size} but got "
+                    f"size {own} for "
                     f"tensor number {position} in the list."
                 )
     shape = first.shape[:dim] + (sum(array.shape[dim] for array in joined),) + first.shape[dim + 1 :]
@@ -76,7 +77,7 @@ def cat_back(grad, sizes, kinds, dim):
     shown = next((size for size in sizes if size != (0,)), sizes[0])
     dim = wrap_dim(dim, len(shown))
     parts, start = [], 0
-    for size, kind in zip(sizes, kinds):
+    for size, kind in zip(sizes, kinds, strict=True):
         if size == (0,):
             parts.append(calls.zeros((0,), grad.dtype))
             count_write(parts[-1])  # as PyTorch fills it where writes are counted
@@ -92,7 +93,9 @@ def real_part(grad, kind):
 
 
 composite("concat(Tensor[] tensors, int dim=0) -> Tensor")(lambda tensors, dim=0: calls.cat(tensors, dim))
-composite("concatenate(Tensor[] tensors, int dim=0) -> Tensor")(lambda tensors, dim=0: calls.cat(tensors, dim))
+composite("concatenate(Tensor[] tensors, int dim=0) -> Tensor")(
+    lambda tensors, dim=0: calls.cat(tensors, dim)
+)
 
 
 @op(
@@ -109,7 +112,8 @@ def stack(tensors, dim):
     for i, array in enumerate(tensors):
         if array.shape != shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(array.shape)} "
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
+                f"{list(array.shape)} "
                 f"at entry {i}"
             )
     result = np.empty(shape[:dim] + (len(tensors),) + shape[dim:], common_dtype(tensors))
@@ -180,7 +184,7 @@ def column_stack(tensors):
     return hstack(columns)
 
 
-# Apart --------------------------------------------------------------------------------------------------------------
+# Apart ------------------------------------------------------------------------------------------------------
 
 
 def parts_back(grads, sizes, split_sizes, dim):
@@ -188,7 +192,7 @@ def parts_back(grads, sizes, split_sizes, dim):
     dim = wrap_dim(dim, len(sizes))
     given = next(grad for grad in grads if grad is not None)
     parts = []
-    for grad, size in zip(grads, split_sizes):
+    for grad, size in zip(grads, split_sizes, strict=True):
         if grad is None:
             grad = given.new_zeros((*sizes[:dim], size, *sizes[dim + 1 :]))
         parts.append(grad)
@@ -279,7 +283,9 @@ def cut(self, ends, dim):
     """The parts of a dimension between the given positions, each a view of its own."""
     size = self._array.shape[dim]
     starts = [0, *ends]
-    return tuple([calls.slice(self, dim, start, end, 1) for start, end in zip(starts, [*ends, size])])
+    return tuple(
+        [calls.slice(self, dim, start, end, 1) for start, end in zip(starts, [*ends, size], strict=True)]
+    )
 
 
 def checked_dim(self, dim):
@@ -307,7 +313,8 @@ def tensor_split_indices(self, indices, dim=0):
 
 
 @composite(
-    "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) "
+    "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int "
+    "dim=0) "
     "-> Tensor(a)[]"
 )
 def tensor_split_tensor(self, tensor_indices_or_sections, dim=0):
@@ -316,7 +323,8 @@ def tensor_split_tensor(self, tensor_indices_or_sections, dim=0):
         raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long")
     if places.ndim > 1:
         raise RuntimeError(
-            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got "
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional "
+            "tensor, but got "
             f"a tensor with {places.ndim} dims"
         )
     if not places.ndim:
@@ -331,7 +339,8 @@ def named_split(name, least, dim_of):
         ndim = self._array.ndim
         if ndim < least:
             raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {ndim} dimensions!"
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
+                f"{ndim} dimensions!"
             )
         return dim_of(ndim)
 
@@ -340,7 +349,8 @@ def named_split(name, least, dim_of):
         size = self._array.shape[dim]
         if sections == 0 or size % sections:
             raise RuntimeError(
-                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} is not "
+                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+                f"{size} is not "
                 f"divisible by the split_size {sections}!"
             )
         return tensor_split(self, sections, dim)

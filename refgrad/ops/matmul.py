@@ -12,9 +12,12 @@ from refgrad.op import calls, composite, op
 # Kernels ----------------------------------------------------------------------------------------------------
 
 
+HALF = np.dtype(np.float16)
+
+
 def product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """A matrix product in new memory; half precision is summed in single."""
-    if first.dtype == np.float16:
+    if first.dtype is HALF:
         return np.matmul(first.astype(np.float32), second.astype(np.float32)).astype(np.float16)
     return np.matmul(first, second)
 
@@ -144,9 +147,9 @@ def mm(self, mat2):
 
 def checked_addmm(self, mat1, mat2):
     """Refuse operands of `addmm` that do not fit together, but for the summand's shape."""
-    for name, array in (("mat1", mat1), ("mat2", mat2)):
-        if array.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {array.ndim}-D tensor")
+    if not mat1.ndim == 2 == mat2.ndim:
+        name, array = ("mat1", mat1) if mat1.ndim != 2 else ("mat2", mat2)
+        raise RuntimeError(f"{name} must be a matrix, got {array.ndim}-D tensor")
     check_shapes(mat1, mat2)
     if mat1.dtype is not mat2.dtype:
         raise RuntimeError(
@@ -193,6 +196,8 @@ def with_twin(text: str, **formulas: Any):
 )
 def addmm(self, mat1, mat2, beta, alpha):
     checked_addmm(self, mat1, mat2)
+    if beta == 1 == alpha and self.shape == mat2.shape[1:]:
+        return np.add(product(mat1, mat2), self)
     summand = expanded(self, (mat1.shape[0], mat2.shape[1]))
     return weighted_sum(summand, product(mat1, mat2), beta, alpha)
 

@@ -7,13 +7,13 @@ from refgrad.call import check_write, flat_memory, refused
 from refgrad.errors import INFERENCE_WRITE
 from refgrad.layout import Layout, contiguous_strides, layout_of, window
 from refgrad.op import composite
+from refgrad.ops import views as _views
 from refgrad.ops.copying import empty_strided, format_strides
 from refgrad.storage import count_write, version_cell
-from refgrad.ops import views as _views  # noqa: F401 - `view` is declared before its overload here
 from refgrad.tensor import alias, edge_of
 from refgrad.views import check_inplace, rebase_history
 
-# Writes without derivative ------------------------------------------------------------------------------------------------
+# Writes without derivative ----------------------------------------------------------------------------------
 
 
 def write_refused(self, sources, name, write):
@@ -83,7 +83,8 @@ def set_storage_(self, source):
 
 
 @composite(
-    "set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, SymInt storage_offset, SymInt[] size, "
+    "set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, SymInt storage_offset, SymInt[] "
+    "size, "
     "SymInt[] stride=[]) -> Tensor(a!)"
 )
 def set_storage_window_(self, source, storage_offset, size, stride=()):
@@ -91,7 +92,7 @@ def set_storage_window_(self, source, storage_offset, size, stride=()):
     return set_memory(self, window(flat_memory(source._owner), self._array.dtype, layout))
 
 
-# Sizes ----------------------------------------------------------------------------------------------------------------
+# Sizes ------------------------------------------------------------------------------------------------------
 
 
 @composite("resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)")
@@ -145,7 +146,7 @@ def resize_as_(self, the_template, memory_format=None):
     return resize_(self, the_template._array.shape, memory_format)
 
 
-# Other element types over the same memory ---------------------------------------------------------------------------------
+# Other element types over the same memory -------------------------------------------------------------------
 
 
 @composite("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")

@@ -11,6 +11,7 @@ from refgrad import dtypes
 from refgrad.layout import expands_to, wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import not_implemented
+from refgrad.ops.copying import written_zeros
 from refgrad.return_types import named
 from refgrad.tensor import wrap
 
@@ -307,7 +308,7 @@ def scattered(grad, dim, indices, sizes, keepdim):
     """The gradient of elements that were selected along a dimension, put where they came from."""
     ndim = len(sizes)
     grad, indices = restored(grad, (dim,), ndim, keepdim), restored(indices, (dim,), ndim, keepdim)
-    return grad.new_zeros(sizes).scatter_(dim, indices, grad)
+    return written_zeros(grad, sizes).scatter_(dim, indices, grad)
 
 
 def shared_by_ties(grad, self, result, dims, keepdim):

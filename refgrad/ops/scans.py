@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from refgrad import dtypes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, op
 from refgrad.ops.checks import not_implemented
+from refgrad.ops.copying import written_zeros
 from refgrad.ops.reductions import cast, row_major, summed_type
 from refgrad.return_types import named
 from refgrad.tensor import wrap
@@ -30,13 +32,24 @@ def reversed_sum(tensor, dim):
     return tensor.flip(dim).cumsum(dim).flip(dim)
 
 
-@op(
-    "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-    inplace=True,
-    self=lambda grad, self_scalar_type, dim: cumsum_back(cast(grad, self_scalar_type), dim),
-)
-def cumsum(self, dim, dtype):
-    return scanned(np.add, self, dim, summed_type(self, dtype))
+def running(name, ufunc, formula):
+    """Declare `cumsum` or `cumprod`, and the twin, which keeps the target's type."""
+
+    @op(f"{name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", self=formula)
+    def plain(self, dim, dtype):
+        return scanned(ufunc, self, dim, summed_type(self, dtype))
+
+    @op(f"{name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)", self=formula)
+    def in_place(self, dim, dtype):
+        if dtype is not None and dtype.numpy != self.dtype:
+            names = dtypes.OF_NUMPY[self.dtype].cpp_name, dtype.cpp_name
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {names[0]} and output tensor dtype {names[1]} should "
+                "match"
+            )
+        if self.dtype.kind == "b":
+            raise not_implemented(f"{name}_out_cpu", self)
+        return scanned(ufunc, self, dim, self.dtype)
 
 
 def cumsum_back(grad, dim):
@@ -45,15 +58,6 @@ def cumsum_back(grad, dim):
     if array.size <= 1 or array.shape[dim] == 1:
         return grad
     return reversed_sum(grad, dim)
-
-
-@op(
-    "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-    inplace=True,
-    self=lambda grad, self, dim, result: cumprod_back(cast(grad, self.dtype), self, dim, result),
-)
-def cumprod(self, dim, dtype):
-    return scanned(np.multiply, self, dim, summed_type(self, dtype))
 
 
 def cumprod_back(grad, self, dim, result):
@@ -90,6 +94,13 @@ def products_without(self, dim, i, size):
     return calls.cat([before, before.expand(later._array.shape) * later], dim)
 
 
+running("cumsum", np.add, lambda grad, self_scalar_type, dim: cumsum_back(cast(grad, self_scalar_type), dim))
+running(
+    "cumprod",
+    np.multiply,
+    lambda grad, self, dim, result: cumprod_back(cast(grad, self.dtype), self, dim, result),
+)
+
 # Extremes ---------------------------------------------------------------------------------------------------
 
 
@@ -118,7 +129,7 @@ def cumulative_extreme_back(grad, self, dim, indices):
     """Each gradient goes to the element that was the extreme."""
     if not self._array.size:
         return self
-    return self.new_zeros(self._array.shape).scatter_add_(dim, indices, grad)
+    return written_zeros(self, self._array.shape).scatter_add_(dim, indices, grad)
 
 
 running_extreme("cummax", np.maximum)

@@ -31,7 +31,8 @@ def check_index_vector(name, index):
     """
     if index.ndim > 1:
         raise IndexError(
-            f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: {kind_name(index)} and "
+            f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+            f"{kind_name(index)} and "
             f"size: {list(index.shape)}"
         )
     if index.dtype not in (np.int64, np.int32):
@@ -57,7 +58,7 @@ def check_range(index, dim, size, kind=RuntimeError, prefix="", lowest=0):
         raise kind(f"{prefix}index {bad} is out of bounds for dimension {dim} with size {size}")
 
 
-# Whole slices -------------------------------------------------------------------------------------------------------
+# Whole slices -----------------------------------------------------------------------------------------------
 
 
 @op(
@@ -86,12 +87,12 @@ def slices_back(grad, dim, index, source, source_dim):
     return grad.index_select(dim, index.squeeze(0) if index._array.ndim else index)
 
 
-INDEX_ADD = dict(
-    self=lambda grad: grad,
-    source=lambda grad, dim, index, source, source_dim, alpha: scaled(
+INDEX_ADD = {
+    "self": lambda grad: grad,
+    "source": lambda grad, dim, index, source, source_dim, alpha: scaled(
         slices_back(grad, dim, index, source, source_dim), alpha
     ),
-)
+}
 
 
 def scaled(grad, alpha):
@@ -109,19 +110,22 @@ def check_index_add(self, dim, index, source):
     check_index_vector("index_add_()", index)
     if self.dtype != source.dtype:
         raise RuntimeError(
-            f"index_add_(): self ({kind_name(self)}) and source ({kind_name(source)}) must have the same scalar type"
+            f"index_add_(): self ({kind_name(self)}) and source ({kind_name(source)}) must have the same "
+            "scalar type"
         )
     count = source.shape[dim] if source.ndim > dim else 1
     rest, given = list(self.shape), list(source.shape)
     del rest[dim : dim + 1], given[dim : dim + 1]
     if (source.ndim or self.ndim) and rest != given and not (not source.ndim and not rest):
         raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+            "self.shape = "
             f"{list(self.shape)} source.shape = {list(source.shape)}"
         )
     if index.size != count:
         raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: "
+            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({count}), for dim: "
             f"{dim}"
         )
     check_range(index, 0, self.shape[dim] if self.ndim else 1)
@@ -158,10 +162,10 @@ def index_add_(self, dim, index, source, alpha):
     add_slices(self, dim, index, source, alpha)
 
 
-INDEX_COPY = dict(
-    self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
-    source=lambda grad, dim, index, source, source_dim: slices_back(grad, dim, index, source, source_dim),
-)
+INDEX_COPY = {
+    "self": lambda grad, dim, index: grad.index_fill(dim, index, 0),
+    "source": lambda grad, dim, index, source, source_dim: slices_back(grad, dim, index, source, source_dim),
+}
 
 
 def check_index_copy(self, dim, index, source):
@@ -178,26 +182,30 @@ def check_index_copy(self, dim, index, source):
         raise IndexError(f"{name}: When source is scalar, index should have one element (got {index.size})")
     if source.ndim != self.ndim and source.ndim and self.ndim:
         raise IndexError(
-            f"{name}: When source and destination are not scalars, their dimensionality must match. Source dimensionality "
+            f"{name}: When source and destination are not scalars, their dimensionality must match. Source "
+            "dimensionality "
             f"({source.ndim}), destination dimensionality ({self.ndim})"
         )
     if index.dtype != np.int64:
         raise IndexError(f"{name}: Expected a long tensor for index, but got {kind_name(index)}")
     if self.dtype != source.dtype:
         raise RuntimeError(
-            f"{name}: self and source expected to have the same dtype, but got (self) {kind_name(self)} and (source) "
+            f"{name}: self and source expected to have the same dtype, but got (self) {kind_name(self)} and "
+            "(source) "
             f"{kind_name(source)}"
         )
     rest, given = without(self.shape, dim), without(source.shape, dim)
     if rest != given:
         raise RuntimeError(
             f"{name}: Source/destination tensor must have same slice shapes. Destination slice shape: "
-            f"{' '.join(map(str, rest))} at dimension {dim} and source slice shape: {' '.join(map(str, given))} at "
+            f"{' '.join(map(str, rest))} at dimension {dim} and source slice shape: "
+            f"{' '.join(map(str, given))} at "
             f"dimension 0."
         )
     if source.ndim and index.size != source.shape[dim]:
         raise IndexError(
-            f"{name}: Number of indices ({index.size}) should be equal to source.size(dim) ({source.shape[dim]})"
+            f"{name}: Number of indices ({index.size}) should be equal to source.size(dim) "
+            f"({source.shape[dim]})"
         )
     check_range(index, dim, self.shape[dim] if self.ndim else 1, IndexError, f"{name}: ")
     return dim
@@ -257,12 +265,13 @@ def zero_dim_value(value, name):
     """
     if value.ndim:
         raise RuntimeError(
-            f"{name} only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+            f"{name} only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
+            "dimension(s)."
         )
     return value.item()
 
 
-INDEX_FILL = dict(self=lambda grad, dim, index: grad.index_fill(dim, index, 0))
+INDEX_FILL = {"self": lambda grad, dim, index: grad.index_fill(dim, index, 0)}
 INDEX_FILL_TENSOR = dict(
     **INDEX_FILL,
     value=lambda grad, dim, index: grad.index_select(dim, wrap(np.unique(index._array))).sum(),
@@ -303,7 +312,7 @@ def index_fill_tensor_(self, dim, index, value):
     index_fill_.kernel(self, dim, index, zero_dim_value(value, "index_fill_"))
 
 
-# Single elements ----------------------------------------------------------------------------------------------------
+# Single elements --------------------------------------------------------------------------------------------
 
 
 def check_integers(name, index):
@@ -317,7 +326,9 @@ def check_integers(name, index):
 
 
 def along(array, dim, index):
-    """What NumPy indexes with to reach, for each element of the index, its own place in the other dimensions."""
+    """What NumPy indexes with to reach, for each element of the index, its own place in the other
+    dimensions.
+    """
     places = list(np.ogrid[tuple(slice(n) for n in index.shape)])
     places[dim] = index
     return tuple(places)
@@ -346,7 +357,8 @@ def gather(self, dim, index, sparse_grad):
     for i in range(self.ndim):
         if i != dim and index.shape[i] > self.shape[i]:
             raise RuntimeError(
-                f"Size does not match at dimension {i} expected index {list(index.shape)} to be no larger than self "
+                f"Size does not match at dimension {i} expected index {list(index.shape)} to be no larger "
+                "than self "
                 f"{list(self.shape)} apart from dimension {dim}"
             )
     check_range(index, dim, self.shape[dim])
@@ -387,10 +399,11 @@ def check_scatter_shapes(target, dim, index, source):
     """
     too_large = any(index.shape[i] > target.shape[i] for i in range(target.ndim) if i != dim)
     if source is not None:
-        too_large = too_large or any(n > m for n, m in zip(index.shape, source.shape))
+        too_large = too_large or any(n > m for n, m in zip(index.shape, source.shape, strict=True))
     if too_large:
         text = (
-            f"Expected index {list(index.shape)} to be no larger than self {list(target.shape)} apart from dimension "
+            f"Expected index {list(index.shape)} to be no larger than self {list(target.shape)} apart from "
+            "dimension "
             f"{dim}"
         )
         if source is not None:
@@ -403,12 +416,12 @@ def put_at(target, places, values):
     target[places] = values
 
 
-SCATTER_SRC = dict(
-    self=lambda grad, dim, index: grad.scatter(dim, index, 0),
-    src=lambda grad, dim, index: grad.gather(dim, index),
-)
-SCATTER_VALUE = dict(self=lambda grad, dim, index: grad.scatter(dim, index, 0), node="ScatterBackward1")
-SCATTER_ADD = dict(self=lambda grad: grad, src=lambda grad, dim, index: grad.gather(dim, index))
+SCATTER_SRC = {
+    "self": lambda grad, dim, index: grad.scatter(dim, index, 0),
+    "src": lambda grad, dim, index: grad.gather(dim, index),
+}
+SCATTER_VALUE = {"self": lambda grad, dim, index: grad.scatter(dim, index, 0), "node": "ScatterBackward1"}
+SCATTER_ADD = {"self": lambda grad: grad, "src": lambda grad, dim, index: grad.gather(dim, index)}
 
 
 @op("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", **SCATTER_SRC)
@@ -418,7 +431,11 @@ def scatter(self, dim, index, src):
     return result
 
 
-@op("scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)", writes=True, **SCATTER_SRC)
+@op(
+    "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+    writes=True,
+    **SCATTER_SRC,
+)
 def scatter_(self, dim, index, src):
     scatter_into(self, dim, index, src, "scatter", put_at)
 
@@ -455,7 +472,7 @@ def scatter_add_(self, dim, index, src):
     scatter_into(self, dim, index, src, "scatter_add", np.add.at)
 
 
-# Flat positions -----------------------------------------------------------------------------------------------------
+# Flat positions ---------------------------------------------------------------------------------------------
 
 
 def check_flat(name, size, index):
@@ -482,12 +499,12 @@ def take(self, index):
     return np.array(self.ravel()[index]).reshape(index.shape)
 
 
-PUT = dict(
-    self=lambda grad, index, source_info, accumulate: (
+PUT = {
+    "self": lambda grad, index, source_info, accumulate: (
         grad if accumulate else calls.put(grad, index, grad.new_zeros(source_info), False)
     ),
-    source=lambda grad, index, source: grad.take(index).reshape_as(source),
-)
+    "source": lambda grad, index, source: grad.take(index).reshape_as(source),
+}
 
 
 def put_flat(target, index, source, accumulate):
@@ -496,12 +513,14 @@ def put_flat(target, index, source, accumulate):
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {kind_name(index)}")
     if target.dtype != source.dtype:
         raise RuntimeError(
-            f"put_(): self and source expected to have the same dtype, but got self.dtype = {kind_name(target)} and "
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{kind_name(target)} and "
             f"source.dtype = {kind_name(source)}"
         )
     if index.size != source.size:
         raise IndexError(
-            f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() "
+            "= "
             f"{source.size}, index.numel() = {index.size}"
         )
     check_flat("put_", target.size, index)
@@ -540,7 +559,8 @@ def take_along_dim(self, indices, dim=None):
     ndim, other = self._array.ndim, indices._array.ndim
     if ndim != other:
         raise RuntimeError(
-            f"{name}: input and indices should have the same number of dimensions, but got {ndim} dimensions for input, "
+            f"{name}: input and indices should have the same number of dimensions, but got {ndim} "
+            "dimensions for input, "
             f"and {other} dimensions for indices"
         )
     dim = wrap_dim(dim, ndim)

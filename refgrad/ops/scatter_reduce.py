@@ -15,12 +15,13 @@ from refgrad.ops.memory import write_refused
 from refgrad.ops.scatter import at_least_1d, check_index_vector, kind_name, scatter_into, slices, without
 
 SRC_DEPRECATED = (
-    "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch release. "
+    "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
+    "PyTorch release. "
     "Use torch.scatter_reduce instead for more reduction options."
 )
 INDEX_REDUCE_BETA = "index_reduce() is in beta and the API may change at any time."
 
-# `scatter(..., reduce=)`, which has no derivative -----------------------------------------------------------------------
+# `scatter(..., reduce=)`, which has no derivative -----------------------------------------------------------
 
 
 def combiner(reduce):
@@ -60,9 +61,7 @@ def scatter_value_reduce(self, dim, index, value, reduce):
     return result
 
 
-@composite(
-    "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)"
-)
+@composite("scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)")
 def scatter_src_reduce_(self, dim, index, src, reduce):
     warnings.warn(SRC_DEPRECATED, UserWarning, stacklevel=4)
 
@@ -85,7 +84,7 @@ def scatter_value_reduce_(self, dim, index, value, reduce):
     return write_refused(self, (), "aten::scatter_", write)
 
 
-# `scatter_reduce` and `index_reduce` --------------------------------------------------------------------------------------
+# `scatter_reduce` and `index_reduce` ------------------------------------------------------------------------
 
 UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 
@@ -136,7 +135,8 @@ def reduce_at(reduce, include_self):
 
 
 @op(
-    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
+    "include_self=True) -> Tensor",
     real_gradient=True,
     jointly=(
         "self, src",
@@ -153,7 +153,8 @@ def scatter_reduce(self, dim, index, src, reduce, include_self):
 
 
 @op(
-    "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) "
+    "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool "
+    "include_self=True) "
     "-> Tensor(a!)",
     writes=True,
     jointly=(
@@ -168,7 +169,7 @@ def scatter_reduce_(self, dim, index, src, reduce, include_self):
     scatter_into(self, dim, index, src, "scatter_reduce", reduce_at(reduce, include_self))
 
 
-# Gradients ----------------------------------------------------------------------------------------------------------
+# Gradients --------------------------------------------------------------------------------------------------
 
 
 class Along(NamedTuple):
@@ -248,18 +249,18 @@ def check_index_reduce(target, dim, index, source, reduce):
         IndexError, RuntimeError: with PyTorch's text.
     """
     if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(
-            f"reduce argument must be either prod, mean, amax or amin, got {reduce}."
-        )
+        raise RuntimeError(f"reduce argument must be either prod, mean, amax or amin, got {reduce}.")
     dim = wrap_dim(dim, target.ndim)
     check_index_vector("index_reduce_()", index)
     if target.dtype != source.dtype:
         raise RuntimeError(
-            f"index_reduce_(): self ({kind_name(target)}) and source ({kind_name(source)}) must have the same scalar type"
+            f"index_reduce_(): self ({kind_name(target)}) and source ({kind_name(source)}) must have the "
+            "same scalar type"
         )
     if without(target.shape, dim) != without(source.shape, dim):
         raise RuntimeError(
-            f"source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+            "self.shape = "
             f"{list(target.shape)} source.shape = {list(source.shape)}"
         )
     return dim
@@ -282,7 +283,8 @@ INDEX_REDUCE = (
 
 
 @op(
-    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) "
+    "-> Tensor",
     real_gradient=True,
     jointly=INDEX_REDUCE,
 )
@@ -293,7 +295,8 @@ def index_reduce(self, dim, index, source, reduce, include_self):
 
 
 @op(
-    "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) "
+    "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool "
+    "include_self=True) "
     "-> Tensor(a!)",
     writes=True,
     jointly=INDEX_REDUCE,

@@ -2,18 +2,33 @@
 
 import numpy as np
 
-from refgrad import dtypes
+from refgrad.gradients import complex_mismatch
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import kind_name, not_implemented, together
 
 # Where --------------------------------------------------------------------------------------------------------------
 
 
+def check_complex(grad, kind):
+    """Refuse what PyTorch forgot to provide for: a complex gradient for a real operand.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if grad.is_complex() and not kind.is_complex:
+        raise RuntimeError(complex_mismatch())
+    return grad
+
+
 @op(
     "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
     promote="same",
-    self=lambda grad, condition: calls.where(condition, grad, 0),
-    other=lambda grad, condition: calls.where(condition, 0, grad),
+    self=lambda grad, condition, self_scalar_type: check_complex(
+        calls.where(condition, grad, 0), self_scalar_type
+    ),
+    other=lambda grad, condition, other_scalar_type: check_complex(
+        calls.where(condition, 0, grad), other_scalar_type
+    ),
 )
 def where(condition, self, other):
     if condition.dtype not in (np.bool_, np.uint8):
@@ -35,7 +50,8 @@ for first, second, overload in (
 
 @composite("where(Tensor condition) -> Tensor[]")
 def where_nonzero(condition):
-    return calls.nonzero(condition, as_tuple=True)
+    places = calls.nonzero(condition if condition._array.ndim else condition.unsqueeze(0))
+    return calls.unbind(places, 1)
 
 
 # Clamp --------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from refgrad.ops.joining import common_dtype, real_part
 from refgrad.ops.views import as_strided, diagonal, select, slice_
 from refgrad.tensor import wrap
 
-# Flips and turns ----------------------------------------------------------------------------------------------------
+# Flips and turns --------------------------------------------------------------------------------------------
 
 
 def wrapped_dims(dims, ndim):
@@ -96,7 +96,7 @@ def rot90(self, k, dims):
     return flipped(self, (second if turns == 1 else first,)).swapaxes(first, second)
 
 
-# Triangles and diagonals ------------------------------------------------------------------------------------------------
+# Triangles and diagonals ------------------------------------------------------------------------------------
 
 
 def triangle(name, kernel):
@@ -187,7 +187,7 @@ def fill_diagonal_(self, fill_value, wrap=False):
     return self
 
 
-# A source written where a view looks ---------------------------------------------------------------------------------
+# A source written where a view looks ------------------------------------------------------------------------
 
 
 def embedded(array, src, view_op, *arguments):
@@ -200,7 +200,8 @@ def embedded(array, src, view_op, *arguments):
     part = window_of(result, view_op.kernel(layout_of(result), *arguments))
     if part.shape != src.shape:
         raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
+            "size = "
             f"{list(part.shape)}"
         )
     part[...] = src
@@ -218,7 +219,8 @@ def select_scatter(self, src, dim, index):
 
 
 @op(
-    "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
+    "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) "
+    "-> Tensor",
     real_gradient=True,
     self=lambda grad, src_info, dim, start, end, step: calls.slice_scatter(
         grad, grad.new_zeros(src_info), dim, start, end, step
@@ -241,7 +243,8 @@ def diagonal_scatter(self, src, offset, dim1, dim2):
 
 
 @op(
-    "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
+    "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
+    "storage_offset=None) -> Tensor",
     self=lambda grad, self_geometry, size, stride, storage_offset: as_strided_scatter_back(
         grad, self_geometry, size, stride, storage_offset
     ),
@@ -261,7 +264,7 @@ def as_strided_scatter_back(grad, geometry, size, stride, storage_offset):
     return result
 
 
-# Repetition ---------------------------------------------------------------------------------------------------------
+# Repetition -------------------------------------------------------------------------------------------------
 
 
 @op(
@@ -274,7 +277,7 @@ def repeat(self, repeats):
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
         )
     own = (1,) * (len(repeats) - self.ndim) + self.shape
-    shape = [n * size for n, size in zip(repeats, own)]
+    shape = [n * size for n, size in zip(repeats, own, strict=True)]
     for n in shape:
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {shape}")
@@ -290,7 +293,7 @@ def repeat_back(grad, repeats, sizes):
         grad = calls.sum__dim_IntList(grad, (0,), False)
     shape: list[int] = []
     summed: list[int] = []
-    for count, size in zip(repeats[extra:], sizes):
+    for count, size in zip(repeats[extra:], sizes, strict=True):
         if count != 1:
             summed.append(len(shape))
             shape.append(count)
@@ -319,7 +322,8 @@ def repeat_positions(repeats, output_size):
 
 
 @composite(
-    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"
+    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) "
+    "-> Tensor"
 )
 def repeat_interleave(self, repeats, dim=None, output_size=None):
     if dim is None:
@@ -340,7 +344,8 @@ def repeat_interleave(self, repeats, dim=None, output_size=None):
 
 
 @composite(
-    "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor"
+    "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> "
+    "Tensor"
 )
 def repeat_interleave_int(self, repeats, dim=None, output_size=None):
     from refgrad.types import contiguous_format
@@ -362,7 +367,7 @@ def repeat_interleave_int(self, repeats, dim=None, output_size=None):
     return calls.flatten(calls.clone(wide, memory_format=contiguous_format), dim, dim + 1)
 
 
-# Grids --------------------------------------------------------------------------------------------------------------
+# Grids ------------------------------------------------------------------------------------------------------
 
 
 def grid(tensors, indexing):
@@ -382,9 +387,7 @@ def grid(tensors, indexing):
     if any(tensor.dtype is not tensors[0].dtype for tensor in tensors):
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if indexing not in ("xy", "ij"):
-        raise RuntimeError(
-            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
-        )
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swapped = indexing == "xy" and len(tensors) >= 2
     tensors = [tensors[1], tensors[0], *tensors[2:]] if swapped else list(tensors)
     shape = tuple([tensor._array.size for tensor in tensors])
@@ -452,7 +455,7 @@ def block_diag(tensors):
 def block_diag_back(grad, sizes, kinds):
     """The block of the gradient that belongs to each tensor."""
     parts, row, column = [], 0, 0
-    for size, kind in zip(sizes, kinds):
+    for size, kind in zip(sizes, kinds, strict=True):
         rows, columns = (1,) * (2 - len(size)) + tuple(size)
         part = calls.slice(calls.slice(grad, 0, row, row + rows, 1), 1, column, column + columns, 1)
         part = real_part(part, kind)

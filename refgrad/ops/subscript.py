@@ -18,20 +18,21 @@ from refgrad.tensor import Tensor, wrap
 
 LARGEST = 2**63 - 1
 NON_TUPLE = (
-    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
-    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], "
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+    "2.9; use "
+    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+    "x[torch.tensor(seq)], "
     "which will result either in an error or a different result"
 )
-NOT_AN_INDEX = (
-    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
-)
+NOT_AN_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 ZERO_DIM = (
-    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor "
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
+    "a 0-dim tensor "
     "to a number"
 )
 
 
-# Steps --------------------------------------------------------------------------------------------------------------
+# Steps ------------------------------------------------------------------------------------------------------
 
 
 def selected(tensor: Tensor, dim: int, number: int, position: int) -> Tensor:
@@ -103,7 +104,7 @@ def is_integer(item: Any) -> bool:
     return isinstance(item, np.ndarray) and item.ndim == 0 and item.dtype.kind in "iu"
 
 
-# Whole subscripts -----------------------------------------------------------------------------------------------------
+# Whole subscripts -------------------------------------------------------------------------------------------
 
 
 def items_of(index: Any) -> tuple:
@@ -206,7 +207,7 @@ def get_item(self: Tensor, index: Any) -> Tensor:
     return calls.alias(view) if view is self else view
 
 
-# Assignment ---------------------------------------------------------------------------------------------------------
+# Assignment -------------------------------------------------------------------------------------------------
 
 
 def value_of(self: Tensor, value: Any) -> Tensor:

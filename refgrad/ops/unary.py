@@ -70,7 +70,7 @@ def sgn_back(grad, self, result):
         return calls.zeros_like(grad)
     size = calls.abs(self)
     turned = grad - result * result * grad.conj()
-    return calls.masked_fill(turned / (size * 2), size == 0.0, 0.0)
+    return calls.masked_fill_(turned / (2.0 * size), size == 0.0, 0.0)
 
 
 @op("sgn(Tensor self) -> Tensor", inplace=True, promote="same",

@@ -42,7 +42,8 @@ def t(layout):
 def permute(layout, dims):
     if len(dims) != layout.ndim:
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
+            "the desired "
             f"ordering of dimensions i.e. input.dim() = {layout.ndim} is not equal to len(dims) = {len(dims)}"
         )
     order = [layout.wrap_dim(dim) for dim in dims]
@@ -65,7 +66,8 @@ def view(layout, size):
     strides = view_strides(layout.shape, layout.strides, shape)
     if strides is None:
         raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans "
+            "across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
     return Layout(shape, strides, layout.offset)
@@ -104,7 +106,8 @@ def alias(layout):
 def expand(layout, size, implicit):
     if len(size) < layout.ndim:
         raise RuntimeError(
-            f"expand({tensor_text(layout)}, size={list(size)}): the number of sizes provided ({len(size)}) must be "
+            f"expand({tensor_text(layout)}, size={list(size)}): the number of sizes provided ({len(size)}) "
+            "must be "
             f"greater or equal to the number of dimensions in the tensor ({layout.ndim})"
         )
     lead = len(size) - layout.ndim
@@ -114,7 +117,8 @@ def expand(layout, size, implicit):
         if i < lead:
             if size[i] == -1:
                 raise RuntimeError(
-                    f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
+                    "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
+                    f"dimension {i}"
                 )
             if size[i] == 1 and layout.ndim:
                 strides[i] = shape[i + 1] * strides[i + 1]
@@ -124,7 +128,8 @@ def expand(layout, size, implicit):
             shape[i], strides[i] = own, layout.strides[i - lead]
         elif own != 1:
             raise RuntimeError(
-                f"The expanded size of the tensor ({size[i]}) must match the existing size ({own}) at non-singleton "
+                f"The expanded size of the tensor ({size[i]}) must match the existing size ({own}) at "
+                "non-singleton "
                 f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(layout.shape)}"
             )
     return Layout(tuple(shape), tuple(strides), layout.offset)
@@ -164,7 +169,7 @@ def as_strided_back(grad, geometry, size, stride, storage_offset):
     storage_offset = geometry.offset if storage_offset is None else storage_offset
     if 0 in size or 0 in geometry.shape:
         return grad.new_zeros(geometry.shape)
-    kept = [i for i, (n, step) in enumerate(zip(size, stride)) if n != 1 and step != 0]
+    kept = [i for i, (n, step) in enumerate(zip(size, stride, strict=True)) if n != 1 and step != 0]
     for i in reversed(range(len(size))):
         if size[i] == 1:
             grad = calls.squeeze__dim(grad, i)
@@ -189,7 +194,7 @@ def as_strided_back(grad, geometry, size, stride, storage_offset):
 def positions(size, stride, offset):
     """Where in memory each element lies."""
     result = np.full(size, offset, np.int64)
-    for axis, (n, step) in enumerate(zip(size, stride)):
+    for axis, (n, step) in enumerate(zip(size, stride, strict=True)):
         result += (np.arange(n) * step).reshape([-1 if i == axis else 1 for i in range(len(size))])
     return result
 
@@ -197,7 +202,7 @@ def positions(size, stride, offset):
 def overlapping(size, stride):
     """Whether two elements may lie at one place."""
     extent = 0
-    for step, n in sorted((step, n) for n, step in zip(size, stride) if n != 1):
+    for step, n in sorted((step, n) for n, step in zip(size, stride, strict=True) if n != 1):
         if step <= extent:
             return True
         extent += step * (n - 1)
@@ -228,7 +233,8 @@ def without(values, position):
 
 
 @op(
-    "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
+    "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> "
+    "Tensor(a)",
     self=lambda grad, self_sym_sizes, dim, start, end, step: calls.slice_backward(
         grad, self_sym_sizes, dim, start or 0, sys.maxsize if end is None else end, step
     ),
@@ -322,7 +328,9 @@ def split(layout, split_size, dim):
     if split_size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
     if split_size == 0 and size:
-        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
+        raise RuntimeError(
+            f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+        )
     count = max(-(-size // split_size), 1) if split_size else 1
     return pieces(layout, [min(split_size, size - i * split_size) for i in range(count)], dim)
 
@@ -336,7 +344,8 @@ def split_with_sizes(layout, split_sizes, dim):
     dim = layout.wrap_dim(dim)
     if sum(split_sizes) != layout.shape[dim]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {layout.shape[dim]} (input tensor's size at "
+            f"split_with_sizes expects split_sizes to sum exactly to {layout.shape[dim]} (input tensor's "
+            "size at "
             f"dimension {dim}), but got split_sizes={list(split_sizes)}"
         )
     return pieces(layout, split_sizes, dim)
@@ -370,7 +379,7 @@ def joined(grads, sizes, dim, split_sizes):
         step, size = split_sizes[0], sizes[dim]
         split_sizes = [min(step, size - i * step) for i in range(len(grads))]
     parts = []
-    for grad, size in zip(grads, split_sizes):
+    for grad, size in zip(grads, split_sizes, strict=True):
         if grad is None:
             grad = given.new_zeros(tuple(sizes[:dim]) + (size,) + tuple(sizes[dim + 1 :]))
         parts.append(grad)
@@ -438,7 +447,7 @@ def unfold(layout, dimension, size, step):
     return Layout(shape, strides + (layout.strides[dim],), layout.offset)
 
 
-# What second-order graphs need -----------------------------------------------------------------------------------------
+# What second-order graphs need ------------------------------------------------------------------------------
 
 
 @op(
@@ -453,7 +462,8 @@ def select_backward(grad_output, input_sizes, dim, index):
 
 
 @op(
-    "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor",
+    "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
+    "step) -> Tensor",
     grad_output=lambda grad, dim, start, end, step: calls.slice(grad, dim, start, end, step),
     node="SliceBackwardBackward0",
 )
@@ -495,7 +505,7 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     return result if input_sizes else grad_in.reshape(())
 
 
-# Compositions -------------------------------------------------------------------------------------------------------
+# Compositions -----------------------------------------------------------------------------------------------
 
 
 @composite("reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
@@ -512,8 +522,6 @@ def reshape(self, shape):
     return calls._unsafe_view(self.clone(memory_format=contiguous_format), target)
 
 
-
-
 @composite("flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
 def flatten(self, start_dim=0, end_dim=-1):
     shape = self._array.shape
@@ -524,7 +532,9 @@ def flatten(self, start_dim=0, end_dim=-1):
         return self.reshape((1,))
     if first == last:
         return self
-    return self.reshape((*shape[:first], -1, *shape[last + 1 :]) if 0 not in shape else merged(shape, first, last))
+    return self.reshape(
+        (*shape[:first], -1, *shape[last + 1 :]) if 0 not in shape else merged(shape, first, last)
+    )
 
 
 def merged(shape, first, last):
@@ -543,7 +553,9 @@ def narrow(self, dim, start, length):
         raise RuntimeError("narrow(): length must be non-negative.")
     size = self._array.shape[wrap_dim(dim, self._array.ndim)]
     if not -size <= start <= size:
-        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
     start += size if start < 0 else 0
     if start > size - length:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")

@@ -57,7 +57,9 @@ def run(program: str, engine: Any) -> dict[str, Any]:
                 except Exception as error:
                     outcome = f"{type(error).__name__}: {error}"
             record[f"outcome of {place}"] = outcome
-            texts = [f"{w.category.__name__}: {str(w.message).split('(Triggered')[0].rstrip()}" for w in warned]
+            texts = [
+                f"{w.category.__name__}: {str(w.message).split('(Triggered')[0].rstrip()}" for w in warned
+            ]
             record[f"warnings of {place}"] = texts
     finally:
         engine.set_warn_always(before)
@@ -94,18 +96,18 @@ def attempt(read: Any) -> Any:
 
 def tensor_snapshot(tensor: Any) -> dict:
     """Everything about a tensor."""
-    grad = tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+    grad = attempt(lambda: tensor.grad if tensor.is_leaf or tensor.retains_grad else None)
     return {
         "data": data_of(tensor),
         "stride": tuple(tensor.stride()),
         "storage_offset": tensor.storage_offset(),
-        "requires_grad": tensor.requires_grad,
+        "requires_grad": attempt(lambda: tensor.requires_grad),
         "is_leaf": attempt(lambda: tensor.is_leaf),
-        "output_nr": tensor.output_nr,
+        "output_nr": attempt(lambda: tensor.output_nr),
         "version": attempt(lambda: tensor._version),
         "is_view": tensor._is_view(),
         "graph": attempt(lambda: graph_of(tensor.grad_fn, DEPTH)),
-        "grad": None if grad is None else tensor_snapshot(grad),
+        "grad": tensor_snapshot(grad) if isinstance(grad, TENSORS) else grad,
     }
 
 
@@ -164,7 +166,7 @@ def compare(place: str, expected: Any, actual: Any, found: list[str]) -> None:
         for key in expected:
             compare(f"{place}.{key}", expected[key], actual[key], found)
     elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
-        for i, (first, second) in enumerate(zip(expected, actual)):
+        for i, (first, second) in enumerate(zip(expected, actual, strict=True)):
             compare(f"{place}[{i}]", first, second, found)
     elif not same(expected, actual):
         found.append(f"{place} is {actual!r}, should be {expected!r}")
