@@ -20,6 +20,7 @@ from harness.run import Result
 from harness.trace import Trace, is_tensor, is_transient, update
 from harness.verdict import Verdict
 
+PLAIN_KINDS = ("clone", "view_as", "mul_")  # the ops that stand for any op, any view, any in-place op
 COMPOUND = frozenset(("with", "for", "while", "if", "try", "asyncwith", "asyncfor"))
 GRAD_DETAILS = ("strides", "version", "grad_fn", "shares")
 NUMBER_OR_NAME = re.compile(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\d+")
@@ -71,18 +72,15 @@ class Finding:
     def is_like(self, other: "Finding | None") -> bool:
         """Whether it is the same as the other one, which was there before.
 
-        What differs inside of a block may turn up as a statement of its own, and what differs in a second
-        backward may show in a first one.
+        What differs inside of a block may turn up as a statement of its own, what differs in a second backward
+        may show in a first one, and what differs after some op may differ after the plainest one.
         """
         if other is None or self.loose_identity != other.loose_identity:
             return False
-        if (
-            self.phase != other.phase
-            and other.phase != "double backward"
-            and other.statement_kind not in COMPOUND
-        ):
+        may_move = other.statement_kind in COMPOUND
+        if self.phase != other.phase and other.phase != "double backward" and not may_move:
             return False
-        return self.statement_kind == other.statement_kind or other.statement_kind in COMPOUND
+        return may_move or self.statement_kind in (other.statement_kind, *PLAIN_KINDS)
 
     def lines(self) -> list[str]:
         """What differs, for the comments of a script: the fact, and a line per engine."""
@@ -262,6 +260,13 @@ def graph(ours: Any, theirs: Any) -> str:
     return "edges" if [node[0] for node in ours] == [node[0] for node in theirs] else "names"
 
 
+def node_names(ours: Any, theirs: Any) -> str:
+    """Names of nodes that belong to no one op stand for themselves."""
+    shown = [name if name in OWN_NODES else "a node" for name in (ours, theirs)]
+    return f"{shown[0]} -> {shown[1]}"
+
+
+OWN_NODES = (None, "CopySlices", "AsStridedBackward0", "AccumulateGrad", "CloneBackward0", "ViewBackward0")
 HOW: dict[str, Callable[[Any, Any], str]] = {
     "kind": raised,
     "mark": raised,
@@ -273,4 +278,6 @@ HOW: dict[str, Callable[[Any, Any], str]] = {
     "same_as": members,
     "grad_details": grad_details,
     "graph": graph,
+    "grad_fn": node_names,
+    "saved": lambda ours, theirs: f"{ours} -> {theirs}",
 }

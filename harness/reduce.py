@@ -9,6 +9,7 @@ slice        only what that statement can depend on, as far as the text tells
 delete       chunks of statements, from the end, halves first
 substitute   a fresh leaf of the same dtype, shape and requires_grad for an interior tensor
 bypass       a statement left out, its operand used in place of its result
+generalize   the plainest op of its sort for any op: what then is left of ops matters
 simplify     blocks opened, expressions cut down, arguments left out
 shrink       small shapes and plain numbers for the tensors that are made from literals
 
@@ -21,7 +22,7 @@ from dataclasses import dataclass, replace
 
 from harness.finding import Finding, Judge, Observation, TensorSeen
 from harness.program import Compiled, Program, Statement, compiled, marked
-from harness.simplify import is_made, leaf_text, plain_data, proposals, renamed
+from harness.simplify import is_made, leaf_text, plain_data, plainer, proposals, renamed
 
 MOST_TRIALS = 150
 SHAPES: tuple[tuple[int, ...], ...] = ((), (2,), (2, 2))
@@ -109,6 +110,7 @@ class Reducer:
             self.delete()
             self.substitute()
             self.bypass()
+            self.generalize()
             if self.texts != before:
                 continue
             self.simplify()
@@ -225,6 +227,17 @@ class Reducer:
         statements = list(self.program.statements)
         later = [replace(s, text=renamed(s.text, name, operand)) for s in statements[place + 1 :]]
         return [*statements[:place], *later]
+
+    def generalize(self) -> None:
+        """Say `b = a.clone()` for `b = f(a)`, and its like for views and in-place calls."""
+        place = min(self.last, len(self.program.statements) - 1)
+        while place >= 0:
+            step = self.steps[place]
+            if not step.is_build and not is_made(step.text) and place < len(self.seen.tensors):
+                before = self.seen.tensors[place - 1] if place else {}
+                operands = [name for name in (*step.loads, *step.binds) if name in before]
+                any(self.put(place, [text]) for text in plainer(step.text, operands))
+            place = min(place, len(self.program.statements)) - 1
 
     def put(self, place: int, texts: Sequence[str], prune: bool = False) -> bool:
         """Try other texts for one statement; with `prune`, without what nothing depends on then."""

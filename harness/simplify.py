@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
-from harness.finding import TensorSeen
+from harness.finding import PLAIN_KINDS, TensorSeen
 from harness.program import called_in, words
 
 MODULES = frozenset(("torch", "F", "nn", "np", "math", "copy"))
@@ -169,11 +169,10 @@ def is_literal(node: ast.expr) -> bool:
 
 # Plain ops ---------------------------------------------------------------------------------------------
 
-PLAIN, PLAIN_VIEW, PLAIN_INPLACE = "clone", "view_as", "mul_"
-PLAIN_KINDS = frozenset((PLAIN, PLAIN_VIEW, PLAIN_INPLACE))
+PLAIN, PLAIN_VIEW, PLAIN_INPLACE = PLAIN_KINDS
 VIEWS = words(
-    "view view_as reshape t transpose permute expand expand_as squeeze unsqueeze select narrow flatten unflatten"
-    " diagonal swapaxes movedim as_strided unfold split chunk unbind real imag detach T mT H"
+    "view view_as reshape t transpose permute expand expand_as squeeze unsqueeze select narrow flatten"
+    " unflatten diagonal swapaxes movedim as_strided unfold split chunk unbind real imag detach T mT H"
 )
 
 
@@ -187,7 +186,7 @@ def plainer(text: str, operands: Sequence[str]) -> Iterator[str]:
     names = [name for name in operands if re.search(rf"(?<![\w.]){name}\b", text)]
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
         calls = called_in(text)
-        if PLAIN_KINDS.intersection(calls) and len(calls) == 1:
+        if len(calls) == 1 and calls[0] in PLAIN_KINDS:
             return
         target = node.targets[0].id
         for name in names:

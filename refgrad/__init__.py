@@ -29,6 +29,7 @@ from refgrad.ops import (
     comparison,
     complex_numbers,
     contraction,
+    convolution,
     copying,
     creation,
     differences,

@@ -28,6 +28,7 @@ from refgrad.graph import (
 from refgrad.layout import (
     Layout,
     broadcast_shapes,
+    contiguous_strides,
     expands_to,
     is_dense,
     iterated_strides,
@@ -116,17 +117,20 @@ def promoted(word: str, *operands: Any) -> list:
 
 
 def arranged(result: np.ndarray, *operands: Any) -> np.ndarray:
-    """The result of a pointwise op on operands of different strides, laid out as PyTorch does."""
+    """The result of a pointwise op laid out as PyTorch does."""
     arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
-    if len(arrays) == len(operands) and all(a.flags.c_contiguous and a.shape == result.shape for a in arrays):
-        return result if result.flags.c_contiguous else np.ascontiguousarray(result)
-    strides = iterated_strides(result.shape, arrays)
+    shape = result.shape
+    strides = iterated_strides(shape, arrays)
+    if len(arrays) == len(operands) and all(array.shape == shape for array in arrays):
+        own = strides_of(arrays[0])
+        if all(array.flags.c_contiguous for array in arrays):
+            strides = contiguous_strides(shape)
+        elif is_dense(shape, own) and all(strides_of(array) == own for array in arrays):
+            strides = own
     if strides == strides_of(result):
         return result
-    size = (
-        1 + sum((n - 1) * step for n, step in zip(result.shape, strides, strict=True)) if result.size else 0
-    )
-    moved = window(np.empty(size, result.dtype), result.dtype, Layout(result.shape, strides, 0))
+    size = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) if result.size else 0
+    moved = window(np.empty(size, result.dtype), result.dtype, Layout(shape, strides, 0))
     moved[...] = result
     return moved
 

@@ -221,19 +221,18 @@ def call_source(recipe: Recipe) -> str:
 
 
 def arrange_lines(recipe: Recipe) -> list[str]:
-    """Code that lays the result of a pointwise op out as PyTorch does when the operands' shapes or strides
-    differ.
-    """
+    """Code that lays the result of a pointwise op out as PyTorch does when that may differ from NumPy's layout."""
     names = [f"a_{a.name}" for a in recipe.arguments if a.type == "Tensor"]
-    if not recipe.op.promote or len(names) < 2:
+    if not recipe.op.promote or not names:
         return []
     first, *others = names
-    differs = " or ".join(
+    doubts = [f"{first}.ndim > 1 and {first}.strides != r.strides"]
+    doubts += [
         f"({name}.strides != {first}.strides if {name}.__class__ is ndarray else {first}.ndim > 1 and "
         f"min({first}.shape) < 2)"
         for name in others
-    )
-    test = f"{first}.__class__ is ndarray and ({differs})"
+    ]
+    test = f"{first}.__class__ is ndarray and ({' or '.join(doubts)})"
     return [f"    if {test}: r = call.arranged(r, {', '.join(names)})"]
 
 

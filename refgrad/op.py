@@ -176,7 +176,8 @@ def register(entry: "Op | Composite") -> None:
     if entry.name in OPS:
         raise ValueError(f"op {entry.name} is declared twice")
     OPS[entry.name] = entry
-    BY_NAME.setdefault(entry.function_name, []).append(entry)
+    entries = BY_NAME.setdefault(entry.function_name, [])
+    entries.insert(0 if entry.name == entry.function_name else len(entries), entry)
 
 
 class Calls:

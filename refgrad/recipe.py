@@ -28,7 +28,7 @@ DERIVED = {
     "sym_argsize_2": ("SymInt", "{0}._array.shape[2]"),
     "sym_argsize_minus_1": ("SymInt", "{0}._array.shape[-1]"),
     "sym_argsize_minus_2": ("SymInt", "{0}._array.shape[-2]"),
-    "sym_sizes_opt": ("SymInt[]", "None if {0} is None else tuple({0}._array.shape)"),
+    "sym_sizes_opt": ("SymInt[]", "(0,) if {0} is None else tuple({0}._array.shape)"),
     "options": (HIDDEN, "{0}.dtype"),
     "info": (HIDDEN, "tuple({0}._array.shape)"),
     "args_scalartypes": (HIDDEN, "[t.dtype for t in {0}]"),
@@ -103,7 +103,10 @@ class Recipe:
                     f"{self.op.name}: a formula asks for {parameter!r}, which is no argument and no result"
                 )
             kind, expression = DERIVED[suffix]
-            self.plain[parameter] = (kind, expression.format(sources.get(source, source)))
+            expression = expression.format(sources.get(source, source))
+            if self.op.promote and source in self.types:  # a number may stand there
+                expression = f"({expression}) if isinstance({source}, Tensor) else None"
+            self.plain[parameter] = (kind, expression)
 
     def guard(self, name: str) -> str | None:
         """The one target for whose gradient alone this input is saved; None when it is always saved."""

@@ -180,16 +180,16 @@ def prelu_grad_back(grads, self, weight, grad_output):
     """The gradient of the incoming gradient."""
     first, second = grads
     if first is None:
-        return calls.where(self >= 0, second.new_zeros(()), second * self)
+        return calls.where__self(self >= 0, second.new_zeros(()), second * self)
     below = first * weight if second is None else first * weight + second * self
-    return calls.where(self >= 0, first, below)
+    return calls.where__self(self >= 0, first, below)
 
 
 def prelu_cross_back(grad, self, grad_output):
     """The gradient of an operand through the gradient of the other."""
     if grad is None:
         return calls.zeros_like(self)
-    return calls.where(self >= 0, grad.new_zeros(()), grad_output * grad)
+    return calls.where__self(self >= 0, grad.new_zeros(()), grad_output * grad)
 
 
 @op(
@@ -561,7 +561,7 @@ op(
     "hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
     node="HardswishBackwardBackward0",
     grad_output=lambda grad, self: calls.hardswish_backward(grad, self),
-    self=lambda grad, grad_output, self: calls.where(
+    self=lambda grad, grad_output, self: calls.where__self(
         calls.logical_and(self > -3.0, self < 3.0), grad * grad_output / 3.0, self.new_zeros(())
     ),
 )

@@ -366,7 +366,7 @@ def pow_back(grad, self, exponent):
 def pow_self_back(grad, self, exponent):
     """The gradient of the base; none where the exponent is zero."""
     slope = (exponent * self.pow(exponent - 1)).conj()
-    return calls.where(exponent == 0.0, grad.new_zeros(()), grad * slope)
+    return calls.where__self(exponent == 0.0, grad.new_zeros(()), grad * slope)
 
 
 def pow_exponent_back(grad, self, exponent, result):
@@ -379,7 +379,7 @@ def pow_exponent_back(grad, self, exponent, result):
         flat = not_negative(exponent)
     else:
         return grad * slope
-    return grad * calls.where(flat, grad.new_zeros(()), slope)
+    return grad * calls.where__self(flat, grad.new_zeros(()), slope)
 
 
 def logarithm(number):

@@ -72,7 +72,7 @@ op(
     "nextafter(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
     inplace=True,
-    self=lambda grad, self, other: calls.where(self != other, grad, 0),
+    self=lambda grad, self, other: calls.where__self(self != other, grad, 0),
     other=lambda grad, other_info: written_zeros(grad, other_info),
 )(floats_only("nextafter_cpu", np.nextafter))
 

@@ -226,7 +226,7 @@ def angle_back(grad, self):
     if self._array.dtype.kind != "c":
         return calls.zeros_like(self)
     slope = grad * self / calls.abs(self).pow(2) * 1j
-    return calls.where(self == 0.0, self.new_zeros(()), slope)
+    return calls.where__self(self == 0.0, self.new_zeros(()), slope)
 
 
 @op("angle(Tensor self) -> Tensor", promote="float", self=lambda grad, self: angle_back(grad, self))

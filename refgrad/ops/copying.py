@@ -29,7 +29,7 @@ def written_zeros(like, shape):
 
 
 def kept_strides(array):
-    """The strides that a copy keeps: those of a dense array, else those of its dimensions sorted by stride."""
+    """The strides of a copy: those of a dense array, else those of its dimensions sorted by stride."""
     strides = strides_of(array)
     if is_dense(array.shape, strides):
         return strides

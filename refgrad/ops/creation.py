@@ -17,7 +17,10 @@ from refgrad.ops.copying import (
 )
 from refgrad.tensor import Tensor, wrap
 
-OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False"
+OPTIONS = (
+    "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, "
+    "bool? requires_grad=False"
+)
 LIKE = f"MemoryFormat? memory_format=None, {OPTIONS}"
 
 

@@ -1,9 +1,10 @@
 """Dimensions renamed, moved, merged, cut and stretched: compositions of the views."""
 
-from refgrad.layout import broadcast_shapes, infer_size, wrap_dim
+from refgrad.layout import broadcast_shapes, infer_size, strides_of, view_strides, wrap_dim
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite
 from refgrad.tensor import Tensor
+from refgrad.types import contiguous_format
 
 T_OFF_MATRICES = (
     "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
@@ -143,6 +144,88 @@ Tensor.mH = property(matrix_adjoint)  # type: ignore[attr-defined]
 
 
 # Cut and merged ---------------------------------------------------------------------------------------------
+
+
+@composite("reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
+def reshape(self, shape):
+    array = self._array
+    target = infer_size(shape, array.size)
+    if array.flags.c_contiguous:
+        return calls.view(self, target)
+    strides = view_strides(array.shape, tuple(stride // array.itemsize for stride in array.strides), target)
+    if strides is not None:
+        return calls._reshape_alias(self, target, strides)
+    return calls._unsafe_view(self.clone(memory_format=contiguous_format), target)
+
+
+@composite("flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
+def flatten(self, start_dim=0, end_dim=-1):
+    shape = self._array.shape
+    first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return self.reshape((1,))
+    if first == last:
+        return self
+    return self.reshape(
+        (*shape[:first], -1, *shape[last + 1 :]) if 0 not in shape else merged(shape, first, last)
+    )
+
+
+def merged(shape, first, last):
+    """A shape with some dimensions multiplied together."""
+    size = 1
+    for n in shape[first : last + 1]:
+        size *= n
+    return (*shape[:first], size, *shape[last + 1 :])
+
+
+@composite("narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")
+def narrow(self, dim, start, length):
+    if not self._array.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    size = self._array.shape[wrap_dim(dim, self._array.ndim)]
+    if not -size <= start <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    start += size if start < 0 else 0
+    if start > size - length:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return calls.slice(self, dim, start, start + length)
+
+
+@composite("narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
+def narrow_tensor(self, dim, start, length):
+    if start._array.ndim or start._array.dtype.kind not in "iu":
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return calls.narrow(self, dim, int(start._array), length)
+
+
+@composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+def view_as(self, other):
+    return calls.view(self, other._array.shape)
+
+
+@composite("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+def expand_as(self, other):
+    return calls.expand(self, other._array.shape)
+
+
+@composite("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
+def chunk(self, chunks, dim=0):
+    if not self._array.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = self._array.shape[wrap_dim(dim, self._array.ndim)]
+    step = -(-size // chunks)
+    if step == 0 and size == 0:
+        return calls.split_with_sizes(self, (0,) * chunks, dim)
+    return calls.split(self, step, dim)
 
 
 @composite("unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")

@@ -1,7 +1,8 @@
 """Tensors made of data: nested lists, NumPy arrays, other tensors; the constructors named after types.
 
-*Leaf value*: what stands at the bottom of nested sequences. The fast way lets NumPy read lists of plain numbers; whatever
-it cannot read goes the slow way, element by element, where every refusal has PyTorch's type and text.
+*Leaf value*: what stands at the bottom of nested sequences. The fast way lets NumPy read lists of plain
+numbers; whatever it cannot read goes the slow way, element by element, where every refusal has PyTorch's type
+and text.
 """
 
 import operator
@@ -38,7 +39,10 @@ ASARRAY_REQUIRES_GRAD = (
     "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
     "requires_grad=False explicitly to get the old behavior and silence this warning."
 )
-NUMPY_TYPES = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool"
+NUMPY_TYPES = (
+    "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "
+    "uint8, and bool"
+)
 PLAIN = frozenset((float, int, bool, complex))
 SEQUENCES = (list, tuple)
 

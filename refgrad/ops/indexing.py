@@ -1,7 +1,7 @@
 """Reading and writing elements chosen by index tensors and masks.
 
-*Index list*: for each dimension an integer tensor, a mask that stands for as many dimensions as it has, or None for all
-of it. *Places*: what NumPy indexes with, made of an index list.
+*Index list*: for each dimension an integer tensor, a mask that stands for as many dimensions as it has, or
+None for all of it. *Places*: what NumPy indexes with, made of an index list.
 """
 
 import warnings

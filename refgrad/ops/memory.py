@@ -7,7 +7,6 @@ from refgrad.call import check_write, flat_memory, refused
 from refgrad.errors import INFERENCE_WRITE
 from refgrad.layout import Layout, contiguous_strides, layout_of, window
 from refgrad.op import composite
-from refgrad.ops import views as _views
 from refgrad.ops.copying import empty_strided, format_strides
 from refgrad.storage import count_write, version_cell
 from refgrad.tensor import alias, edge_of

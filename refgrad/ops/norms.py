@@ -265,7 +265,7 @@ def renorm_back(grad, self, p, dim, maxnorm):
     slope = norm_back(inner, self, p, norm, dims, True)
     inverse = calls.reciprocal(norm + TINY)
     bounded = maxnorm * inverse * (grad - inverse * slope)
-    return calls.where(wrap(np.greater(norm._array, maxnorm)), cast(bounded, grad.dtype), grad)
+    return calls.where__self(wrap(np.greater(norm._array, maxnorm)), cast(bounded, grad.dtype), grad)
 
 
 @composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")

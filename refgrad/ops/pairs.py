@@ -75,8 +75,8 @@ def beyond(number, tensor):
 def hinge_embedding_loss(self, target, margin=1.0, reduction=MEAN):
     zeros = zeros_like(self)
     lacking = calls.clamp_min(beyond(margin, self), 0)
-    apart = calls.where(calls.ne(target, 1), lacking, zeros)
-    return applied(apart + calls.where(calls.ne(target, -1), self, zeros), reduction)
+    apart = calls.where__self(calls.ne(target, 1), lacking, zeros)
+    return applied(apart + calls.where__self(calls.ne(target, -1), self, zeros), reduction)
 
 
 @composite(
@@ -112,8 +112,8 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=MEAN):
     cosine = products / calls.sqrt(squares[0] * squares[1])
     zeros = zeros_like(cosine)
     apart = calls.clamp_min_(calls.sub__Scalar(cosine, margin), 0)
-    parallel = calls.where(calls.eq(target, 1), beyond(1, cosine), zeros)
-    return applied(parallel + calls.where(calls.eq(target, -1), apart, zeros), reduction)
+    parallel = calls.where__self(calls.eq(target, 1), beyond(1, cosine), zeros)
+    return applied(parallel + calls.where__self(calls.eq(target, -1), apart, zeros), reduction)
 
 
 @composite(

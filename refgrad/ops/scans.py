@@ -181,6 +181,6 @@ def logcumsumexp_back(grad, self, result, dim):
         return (reverse(grad.conj().log() - result) + self).exp().conj()
     lowest = wrap(np.asarray(np.finfo(grad._array.dtype).min, grad._array.dtype))
     size = grad.abs().log()
-    up = calls.where(wrap(np.greater(grad._array, 0)), size, lowest)
-    down = calls.where(wrap(np.less(grad._array, 0)), size, lowest)
+    up = calls.where__self(wrap(np.greater(grad._array, 0)), size, lowest)
+    down = calls.where__self(wrap(np.less(grad._array, 0)), size, lowest)
     return (reverse(up - result) + self).exp() - (reverse(down - result) + self).exp()

@@ -1,6 +1,7 @@
 """Reading and writing along one dimension: `index_select`, `gather`, `scatter` and their kin.
 
-*Index*: integers along a dimension. `gather` and `scatter` index each element of their own; `index_*` index whole slices.
+*Index*: integers along a dimension. `gather` and `scatter` index each element of their own; `index_*` index
+whole slices.
 """
 
 import numpy as np

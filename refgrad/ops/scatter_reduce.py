@@ -234,7 +234,7 @@ def prod_back(along, grad, self, src, result):
     zeros = along.read(along.add(calls.zeros_like(self), zero.to(self.dtype)))
     single = zero & (zeros == 1)
     others = along.reduce(self, src.masked_fill(single, 1))
-    grad_src = calls.where(
+    grad_src = calls.where__self(
         single,
         along.read(grad * others),
         along.read(grad * result) / src.masked_fill(zero, 1),

@@ -24,10 +24,10 @@ def check_complex(grad, kind):
     "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
     promote="same",
     self=lambda grad, condition, self_scalar_type: check_complex(
-        calls.where(condition, grad, 0), self_scalar_type
+        calls.where__self(condition, grad, 0), self_scalar_type
     ),
     other=lambda grad, condition, other_scalar_type: check_complex(
-        calls.where(condition, 0, grad), other_scalar_type
+        calls.where__self(condition, 0, grad), other_scalar_type
     ),
 )
 def where(condition, self, other):
@@ -114,7 +114,7 @@ def clamp_back(grad, self, min, max):
         inside = self >= min
     else:
         inside = calls.logical_and(self >= min, self <= max)
-    return calls.where(inside, grad, grad.new_zeros(()))
+    return calls.where__self(inside, grad, grad.new_zeros(()))
 
 
 @op(
@@ -133,10 +133,10 @@ def clamp_bounds_back(grad, self, min, max):
     low = high = None
     if min is not None:
         active = self < min if max is None else calls.logical_and(min < max, self < min)
-        low = calls.where(active, grad, zero)
+        low = calls.where__self(active, grad, zero)
     if max is not None:
         active = self > max if min is None else calls.logical_or(self > max, max < min)
-        high = calls.where(active, grad, zero)
+        high = calls.where__self(active, grad, zero)
     return low, high
 
 
@@ -167,7 +167,7 @@ def one_sided(name, bound, function, inside, outside):
     op(
         f"{name}(Tensor self, Scalar {bound}) -> Tensor",
         inplace=True,
-        self=eval(f"lambda grad, self, {bound}: calls.where(self {inside} {bound}, grad, {zero})", space),
+        self=eval(f"lambda grad, self, {bound}: calls.where__self(self {inside} {bound}, grad, {zero})", space),
     )(kernel)
     op(
         f"{name}.Tensor(Tensor self, Tensor {bound}) -> Tensor",
@@ -175,8 +175,8 @@ def one_sided(name, bound, function, inside, outside):
         inplace=True,
         node=f"{title}Backward1",
         **{
-            "self": eval(f"lambda grad, self, {bound}: calls.where(self {inside} {bound}, grad, {zero})", space),
-            bound: eval(f"lambda grad, self, {bound}: calls.where(self {outside} {bound}, grad, {zero})", space),
+            "self": eval(f"lambda grad, self, {bound}: calls.where__self(self {inside} {bound}, grad, {zero})", space),
+            bound: eval(f"lambda grad, self, {bound}: calls.where__self(self {outside} {bound}, grad, {zero})", space),
         },
     )(kernel)
 
@@ -230,14 +230,14 @@ def lower_number(first, second):
 maximum = op(
     "maximum(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
-    self=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self < other, 0),
-    other=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self > other, 0),
+    self=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(self < other, 0),
+    other=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(self > other, 0),
 )(refused_complex("maximum", higher))
 minimum = op(
     "minimum(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
-    self=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self > other, 0),
-    other=lambda grad, self, other: calls.where(self == other, grad / 2, grad).masked_fill_(self < other, 0),
+    self=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(self > other, 0),
+    other=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(self < other, 0),
 )(refused_complex("minimum", lower))
 fmax = op(
     "fmax(Tensor self, Tensor other) -> Tensor",

@@ -297,7 +297,7 @@ def logit_back(grad, self, eps):
     low = 0.0 if eps is None else eps
     outside = calls.full((), float("nan") if eps is None else 0.0, dtype=self.dtype)
     cut = calls.logical_or(self < low, self > 1.0 - low)
-    return calls.where(calls.logical_not(cut), slope, outside)
+    return calls.where__self(calls.logical_not(cut), slope, outside)
 
 
 @op(
@@ -325,7 +325,7 @@ def sinc_back(grad, self):
     angle = self * pi
     square = self * self * pi
     slope = grad * ((angle * angle.cos() - angle.sin()) / square).conj()
-    return calls.where(square == 0.0, grad.new_zeros(()), slope)
+    return calls.where__self(square == 0.0, grad.new_zeros(()), slope)
 
 
 unary("sinc", sinc_of, lambda grad, self: sinc_back(grad, self))
@@ -343,9 +343,9 @@ def i1_back(grad, self, result, slope):
     """The gradient of a function that behaves like x / 2 near zero."""
     eps = float(np.finfo(self._array.dtype).eps)
     regular = calls.abs(self) > eps
-    safe = calls.where(regular, self, calls.full((), eps, dtype=self.dtype))
+    safe = calls.where__self(regular, self, calls.full((), eps, dtype=self.dtype))
     half = calls.full((), 0.5, dtype=self.dtype)
-    return grad * calls.where(regular, slope(safe, result), half)
+    return grad * calls.where__self(regular, slope(safe, result), half)
 
 
 unary(

@@ -1,7 +1,7 @@
 """`tensor[index]` and `tensor[index] = value`: which views, reads and writes a subscript stands for.
 
-A subscript is worked off item by item. Integers, slices, None and Ellipsis each take a view; tensors, sequences and bools
-are collected, and one `index` or `index_put_` takes them all at the end.
+A subscript is worked off item by item. Integers, slices, None and Ellipsis each take a view; tensors,
+sequences and bools are collected, and one `index` or `index_put_` takes them all at the end.
 """
 
 import operator
@@ -24,7 +24,10 @@ NON_TUPLE = (
     "x[torch.tensor(seq)], "
     "which will result either in an error or a different result"
 )
-NOT_AN_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+NOT_AN_INDEX = (
+    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+    "(got {})"
+)
 ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
     "a 0-dim tensor "

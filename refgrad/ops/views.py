@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from refgrad.layout import Layout, contiguous_strides, infer_size, view_strides, window, wrap_dim
-from refgrad.op import calls, composite, op
+from refgrad.op import calls, op
 from refgrad.tensor import wrap
 
 
@@ -165,7 +165,7 @@ def as_strided(layout, size, stride, storage_offset):
 
 
 def as_strided_back(grad, geometry, size, stride, storage_offset):
-    """The gradient of the source: what lies at each place of the memory, summed over the places of the view."""
+    """The gradient of the source: what lies at each place of memory, summed over the places of the view."""
     storage_offset = geometry.offset if storage_offset is None else storage_offset
     if 0 in size or 0 in geometry.shape:
         return grad.new_zeros(geometry.shape)
@@ -503,90 +503,3 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
         place = (slice(None),) * axis + (i,)
         shown[place] += grad_in[place]
     return result if input_sizes else grad_in.reshape(())
-
-
-# Compositions -----------------------------------------------------------------------------------------------
-
-
-@composite("reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
-def reshape(self, shape):
-    from refgrad.types import contiguous_format
-
-    array = self._array
-    target = infer_size(shape, array.size)
-    if array.flags.c_contiguous:
-        return calls.view(self, target)
-    strides = view_strides(array.shape, tuple(stride // array.itemsize for stride in array.strides), target)
-    if strides is not None:
-        return calls._reshape_alias(self, target, strides)
-    return calls._unsafe_view(self.clone(memory_format=contiguous_format), target)
-
-
-@composite("flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
-def flatten(self, start_dim=0, end_dim=-1):
-    shape = self._array.shape
-    first, last = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
-    if first > last:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if not shape:
-        return self.reshape((1,))
-    if first == last:
-        return self
-    return self.reshape(
-        (*shape[:first], -1, *shape[last + 1 :]) if 0 not in shape else merged(shape, first, last)
-    )
-
-
-def merged(shape, first, last):
-    """A shape with some dimensions multiplied together."""
-    size = 1
-    for n in shape[first : last + 1]:
-        size *= n
-    return (*shape[:first], size, *shape[last + 1 :])
-
-
-@composite("narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")
-def narrow(self, dim, start, length):
-    if not self._array.ndim:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    if length < 0:
-        raise RuntimeError("narrow(): length must be non-negative.")
-    size = self._array.shape[wrap_dim(dim, self._array.ndim)]
-    if not -size <= start <= size:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
-        )
-    start += size if start < 0 else 0
-    if start > size - length:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return calls.slice(self, dim, start, start + length)
-
-
-@composite("narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")
-def narrow_tensor(self, dim, start, length):
-    if start._array.ndim or start._array.dtype.kind not in "iu":
-        raise RuntimeError("start must be an 0-dim integral Tensor.")
-    return calls.narrow(self, dim, int(start._array), length)
-
-
-@composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)")
-def view_as(self, other):
-    return calls.view(self, other._array.shape)
-
-
-@composite("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
-def expand_as(self, other):
-    return calls.expand(self, other._array.shape)
-
-
-@composite("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
-def chunk(self, chunks, dim=0):
-    if not self._array.ndim:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    size = self._array.shape[wrap_dim(dim, self._array.ndim)]
-    step = -(-size // chunks)
-    if step == 0 and size == 0:
-        return calls.split_with_sizes(self, (0,) * chunks, dim)
-    return calls.split(self, step, dim)

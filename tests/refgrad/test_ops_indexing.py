@@ -344,5 +344,12 @@ w = torch.tensor([[0.5, 1.0, -1.0], [2.0, 1.5, 3.0]], requires_grad=True)
 
 def test_writes_to_expanded_tensors_warn():
     agree(
-        "e = torch.ones(1).expand(3)\ne.index_put_((torch.tensor([0]),), torch.ones(1))\ne.masked_fill_(e > 0, 2.0)"
+        """
+e = torch.ones(1).expand(3)
+e.index_put_((torch.tensor([0]),), torch.ones(1))
+e.masked_fill_(e > 0, 2.0)
+e.index_fill_(0, torch.tensor([0]), 1.0)
+e.scatter_(0, torch.tensor([0]), 1.0)
+e.index_add_(0, torch.tensor([0]), torch.ones(1))
+"""
     )

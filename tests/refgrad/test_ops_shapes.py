@@ -328,7 +328,7 @@ x=torch.ones(2,3); v=x[0]; v.set_(torch.ones(5)); r=(v._base is x, v.shape, x._v
 x=torch.ones(2,3); y=x.as_strided_((2,),(1,)); r=(y is x,x.shape)
 x=G(2,3)*1; x.as_strided_((2,),(1,)); x.sum().backward()
 l=G(2,3); x=l*1; x.t_(); x.sum().backward(); r=l.grad.stride()
-l=G(2,3); x=l*1; x.squeeze_(); x.unsqueeze_(0); x.transpose_(0,2); x.sum().backward(); r=(x.shape,l.grad.shape)
+l=G(2,3); x=l*1; x.squeeze_(); x.unsqueeze_(0); x.transpose_(0,2); x.sum().backward(); r=l.grad.shape
 G(2,3).t_()
 G(2,3)[0].unsqueeze_(0)
 x=G(2,3)*1; a,b=x.unbind(); a.unsqueeze_(0)
