@@ -20,7 +20,8 @@ from harness.run import Result
 from harness.trace import Trace, is_tensor, is_transient, update
 from harness.verdict import Verdict
 
-PLAIN_KINDS = ("clone", "view_as", "mul_")  # the ops that stand for any op, any view, any in-place op
+# The ops that stand for any op, any op that saves a tensor, any view, and any in-place op.
+PLAIN_KINDS = ("clone", "square", "view_as", "mul_")
 COMPOUND = frozenset(("with", "for", "while", "if", "try", "asyncwith", "asyncfor"))
 GRAD_DETAILS = ("strides", "version", "grad_fn", "shares")
 NUMBER_OR_NAME = re.compile(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\d+")
@@ -72,8 +73,8 @@ class Finding:
     def is_like(self, other: "Finding | None") -> bool:
         """Whether it is the same as the other one, which was there before.
 
-        What differs inside of a block may turn up as a statement of its own, what differs in a second backward
-        may show in a first one, and what differs after some op may differ after the plainest one.
+        What differs inside of a block may turn up as a statement of its own, what differs in a second
+        backward may show in a first one, and what differs after some op may differ after the plainest one.
         """
         if other is None or self.loose_identity != other.loose_identity:
             return False

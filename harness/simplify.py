@@ -169,7 +169,7 @@ def is_literal(node: ast.expr) -> bool:
 
 # Plain ops ---------------------------------------------------------------------------------------------
 
-PLAIN, PLAIN_VIEW, PLAIN_INPLACE = PLAIN_KINDS
+PLAIN, PLAIN_SAVING, PLAIN_VIEW, PLAIN_INPLACE = PLAIN_KINDS
 VIEWS = words(
     "view view_as reshape t transpose permute expand expand_as squeeze unsqueeze select narrow flatten"
     " unflatten diagonal swapaxes movedim as_strided unfold split chunk unbind real imag detach T mT H"
@@ -186,11 +186,13 @@ def plainer(text: str, operands: Sequence[str]) -> Iterator[str]:
     names = [name for name in operands if re.search(rf"(?<![\w.]){name}\b", text)]
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
         calls = called_in(text)
-        if len(calls) == 1 and calls[0] in PLAIN_KINDS:
+        if calls in ([PLAIN], [PLAIN_VIEW]):
             return
         target = node.targets[0].id
         for name in names:
             yield f"{target} = {name}.{PLAIN}()"
+            if calls != [PLAIN_SAVING]:
+                yield f"{target} = {name}.{PLAIN_SAVING}()"
             if VIEWS.intersection(calls) or isinstance(node.value, (ast.Subscript, ast.Attribute)):
                 yield f"{target} = {name}.{PLAIN_VIEW}({name})"
     elif isinstance(node, (ast.Expr, ast.AugAssign, ast.Assign)) and writes_in_place(node):

@@ -22,6 +22,7 @@ from refgrad.printing import set_printoptions
 from refgrad.namespaces import make_front as _make_front
 from refgrad.ops import (
     activations,
+    adaptive_pooling,
     binary,
     binary_functions,
     channel_normalization,
@@ -47,9 +48,11 @@ from refgrad.ops import (
     memory,
     normalization,
     norms,
+    piecewise,
     padding,
-    products,
     pairs,
+    pooling,
+    products,
     reductions,
     rounding,
     scans,
@@ -83,6 +86,7 @@ from refgrad.toplevel import (
     broadcast_tensors,
     cartesian_prod,
     finfo,
+    frombuffer,
     get_default_dtype,
     iinfo,
     meshgrid,

@@ -120,6 +120,8 @@ def arranged(result: np.ndarray, *operands: Any) -> np.ndarray:
     """The result of a pointwise op laid out as PyTorch does."""
     arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
     shape = result.shape
+    if any(array.ndim > len(shape) for array in arrays):
+        return result  # the op reduces what it computed
     strides = iterated_strides(shape, arrays)
     if len(arrays) == len(operands) and all(array.shape == shape for array in arrays):
         own = strides_of(arrays[0])

@@ -232,7 +232,7 @@ def arrange_lines(recipe: Recipe) -> list[str]:
         f"min({first}.shape) < 2)"
         for name in others
     ]
-    test = f"{first}.__class__ is ndarray and ({' or '.join(doubts)})"
+    test = f"r.ndim > 1 and {first}.__class__ is ndarray and ({' or '.join(doubts)})"
     return [f"    if {test}: r = call.arranged(r, {', '.join(names)})"]
 
 

@@ -62,18 +62,18 @@ class GraphTask:
 
 
 class Ready:
-    """The nodes that are ready, highest sequence number first; ties leave in the order of PyTorch's binary
-    heap.
+    """Nodes that are ready, each with its gradients, highest sequence number first; ties leave in the order of
+    PyTorch's binary heap.
     """
 
     __slots__ = ("heap",)
 
     def __init__(self) -> None:
-        self.heap: list[tuple[int, Node]] = []
+        self.heap: list[tuple[int, Node, list]] = []
 
-    def push(self, node: Node) -> None:
+    def push(self, node: Node, grads: list) -> None:
         """Add a node."""
-        self.heap.append((node.sequence_nr, node))
+        self.heap.append((node.sequence_nr, node, grads))
         if len(self.heap) > 1:
             self._up(len(self.heap) - 1)
 
@@ -85,12 +85,12 @@ class Ready:
             i = (i - 1) // 2
         heap[i] = item
 
-    def pop(self) -> Node:
+    def pop(self) -> tuple[int, Node, list]:
         """Take the first node."""
         heap = self.heap
         last = heap.pop()
         if not heap:
-            return last[1]
+            return last
         top = heap[0]
         i, count = 0, len(heap)
         while 2 * i + 1 < count:
@@ -100,7 +100,7 @@ class Ready:
             i = child
         heap[i] = last
         self._up(i)
-        return top[1]
+        return top
 
 
 def execute(
@@ -126,7 +126,7 @@ def execute(
         root = start(GraphRoot(), tuple(roots))
         root.gradients = gradients
         grads = []
-    waiting = {root: grads}
+    starting = [grads]
     del gradients, grads  # whoever looks at reference counts next must not see them
     dependencies = count_dependencies(root)
     if inputs:
@@ -139,7 +139,7 @@ def execute(
     task.dependencies, task.root = dependencies, root
     try:
         if task.needed is None or root in task.needed:
-            run(task, root, waiting, dependencies)
+            run(task, root, starting.pop(), dependencies)
         state.task = before[1]
         for callback in task.callbacks:
             callback()
@@ -203,30 +203,37 @@ def next_nodes(node: Node) -> list[Node]:
     return [end for end in ends if end is not None]
 
 
-def run(task: GraphTask, root: Node, waiting: dict[Node, list], dependencies: dict[Node, int]) -> None:
-    """Visit each node once, highest sequence number first, after all its gradients arrived."""
+def run(task: GraphTask, node: Node, grads: list, dependencies: dict[Node, int]) -> None:
+    """Visit each node once, highest sequence number first, after all its gradients arrived; begin with `node`.
+
+    `waiting` holds the gradients of nodes that wait for more. A node that becomes ready while no other is goes next at
+    once. Variables are cleared early where `add_gradient` and `accumulate` look at reference counts.
+    """
     ready = Ready()
-    ready.push(root)
+    heap, push, pop = ready.heap, ready.push, ready.pop
+    waiting: dict[Node, list] = {}
     needed, keep_graph, create_graph = task.needed, task.keep_graph, task.create_graph
-    heap, push = ready.heap, ready.push
+    following: Node | None = node
+    arrived: list | None = grads
+    del grads
     try:
-        while heap:
-            node = heap.pop()[1] if len(heap) == 1 else ready.pop()
-            grads = waiting.pop(node)
-            if node.hooks is None and needed is None:
-                if node.__class__ is AccumulateGrad:
-                    meta = node.variable._meta
-                    if meta.backward_hooks is None and meta.post_accumulate_hooks is None:
-                        accumulate_at(node, grads, grads)
-                        continue
-                    results = visit(task, node, grads)
-                else:
-                    results = node.apply(grads, create_graph, None)
+        while following is not None or heap:
+            if following is not None:
+                node, grads, following = following, arrived, None
             else:
+                _, node, grads = pop()
+            arrived = None
+            if node.hooks is not None or needed is not None or modes.RARE:
                 results = visit(task, node, grads)
                 if results is None:
                     continue
-            grads = None  # whoever looks at reference counts next must not see it
+            elif node.__class__ is AccumulateGrad:
+                results = (
+                    accumulate_at(node, grads, grads) if is_plain(node.variable) else visit(task, node, grads)
+                )
+            else:
+                results = node.apply(grads, create_graph, None)
+            grads = None
             if not keep_graph:
                 node.release()
             if modes.RARE:
@@ -235,48 +242,60 @@ def run(task: GraphTask, root: Node, waiting: dict[Node, list], dependencies: di
             i = -1
             for target in node.edges:
                 i += 1
+                if target is None:
+                    continue
                 gradient = results[i]
                 results[i] = None
+                number = 0
                 if target.__class__ is tuple:
                     gradient = None if gradient is None else fitted_later(gradient, target, node, i)
                     target, number = target
-                else:
-                    number = 0
-                    if gradient.__class__ is ndarray:
-                        if target is not None:
-                            if gradient.shape != target.shape or gradient.dtype is not target.dtype:
-                                gradient = fitted_array(gradient, target, 0, node, i)
-                            else:
-                                array, gradient = gradient, new(Tensor)
-                                gradient._array = array
-                                gradient._version_cell = gradient._edge = gradient._meta = None
-                    elif gradient is not None and target is not None:
-                        array = gradient._array
-                        if array.shape != target.shape or array.dtype is not target.dtype:
-                            gradient = fitted(gradient, target, 0, node, i)
-                if target is None:
-                    continue
-                left = dependencies[target] - 1
-                dependencies[target] = left
-                there = waiting.get(target)
+                    if target is None:
+                        continue
+                elif gradient.__class__ is ndarray:
+                    if gradient.shape == target.shape and gradient.dtype is target.dtype:
+                        array, gradient = gradient, new(Tensor)
+                        gradient._array = array
+                        gradient._version_cell = gradient._edge = gradient._meta = None
+                    else:
+                        gradient = fitted_array(gradient, target, 0, node, i)
+                elif gradient is not None:
+                    array = gradient._array
+                    if array.shape != target.shape or array.dtype is not target.dtype:
+                        gradient = fitted(gradient, target, 0, node, i)
+                left = dependencies[target]
+                there = waiting.pop(target, None) if left == 1 else waiting.get(target)
                 if there is None:
                     if needed is not None and target not in needed:
+                        dependencies[target] = left - 1
                         continue
-                    there = waiting[target] = (
-                        [None] if target.shape is not None else [None] * len(target.others)
-                    )
+                    there = [None] if target.shape is not None else [None] * len(target.others)
                     there[number] = gradient
+                    if left > 1:
+                        waiting[target] = there
                 elif there[number] is None:
                     there[number] = gradient
                 elif gradient is not None:
                     add_gradient(there, number, gradient, create_graph)
-                if left == 0:
-                    push(target)
-            gradient = array = None
+                if left > 1:
+                    dependencies[target] = left - 1
+                elif following is None and not heap:
+                    following, arrived = target, there
+                else:
+                    if following is not None:
+                        push(following, arrived)
+                        following = arrived = None
+                    push(target, there)
+            gradient = array = there = None
     except BaseException:
         if modes.RARE and modes.state.rare.anomaly:
             report_anomaly(node)
         raise
+
+
+def is_plain(leaf: Tensor) -> bool:
+    """Whether a leaf has no hooks that run at its node."""
+    return leaf._meta.backward_hooks is None and leaf._meta.post_accumulate_hooks is None
 
 
 def report_anomaly(node: Node) -> None:

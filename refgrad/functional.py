@@ -1,5 +1,6 @@
 """Functions that PyTorch writes in Python: their arguments are Python's to check, defaults included."""
 
+from importlib import import_module
 from typing import Any
 
 from refgrad.op import calls
@@ -15,7 +16,8 @@ def norm(
     dtype: Any = None,
 ) -> Tensor:
     """The norm of a vector over dimensions, or for `p="nuc"` of matrices."""
-    from refgrad.linalg import matrix_norm, vector_norm
+    vector_norm: Any = import_module("refgrad.linalg").vector_norm
+    matrix_norm: Any = import_module("refgrad.linalg").matrix_norm
 
     dims = [dim] if isinstance(dim, int) else dim
     options = {"keepdim": keepdim, "dtype": dtype} | ({} if out is None else {"out": out})

@@ -1,8 +1,8 @@
 """Windows that show the conjugate, or the negative, of what lies in memory.
 
-*Lazy array*: such a window, an `ndarray` of its own class. NumPy's ufuncs and functions see the values that it shows; a
-write through it stores what makes them come out. Kernels of ops get plain arrays: `plain` copies the values out. Slices
-and reshaped windows of a lazy array are lazy; what NumPy computes is not.
+*Lazy array*: such a window, an `ndarray` of its own class. NumPy's ufuncs and functions see the values that
+it shows; a write through it stores what makes them come out. Kernels of ops get plain arrays: `plain` copies
+the values out. Slices and reshaped windows of a lazy array are lazy; what NumPy computes is not.
 """
 
 from collections.abc import Callable

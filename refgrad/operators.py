@@ -1,8 +1,8 @@
 """The operators of `Tensor`.
 
-An operator over an op of two operands is the op's own generated function: it leaves operands that are neither tensors
-nor numbers to Python. A slot holds a stub until it is first used. Formulas that record a graph mean something else by
-a number than users do, see the note at `call.in_formula`.
+An operator over an op of two operands is the op's own generated function: it leaves operands that are
+neither tensors nor numbers to Python. A slot holds a stub until it is first used. Formulas that record a
+graph mean something else by a number than users do, see the note at `call.in_formula`.
 """
 
 from collections.abc import Callable
@@ -168,18 +168,26 @@ def wrapped(self: Tensor, array: np.ndarray) -> Tensor:
     return from_numpy(array)
 
 
-TWO_OPERANDS = {
-    "add": "add.Tensor", "sub": "sub.Tensor", "mul": "mul.Tensor", "truediv": "div.Tensor", "radd": "add.Tensor",
-    "rmul": "mul.Tensor", "floordiv": "floor_divide", "ne": "ne.Tensor",
-    "lt": "lt.Tensor", "le": "le.Tensor", "gt": "gt.Tensor", "ge": "ge.Tensor", "and": "bitwise_and.Tensor",
-    "or": "bitwise_or.Tensor", "xor": "bitwise_xor.Tensor", "rand": "bitwise_and.Tensor", "ror": "bitwise_or.Tensor",
-    "rxor": "bitwise_xor.Tensor", "lshift": "bitwise_left_shift.Tensor", "rshift": "bitwise_right_shift.Tensor",
-}  # fmt: skip
-IN_PLACE = {
-    "iadd": "add.Tensor", "isub": "sub.Tensor", "imul": "mul.Tensor", "itruediv": "div.Tensor",
-    "ifloordiv": "floor_divide", "iand": "bitwise_and.Tensor", "ior": "bitwise_or.Tensor",
-    "ixor": "bitwise_xor.Tensor", "ilshift": "bitwise_left_shift.Tensor", "irshift": "bitwise_right_shift.Tensor",
-}  # fmt: skip
+BITS = {
+    "and": "bitwise_and.Tensor",
+    "or": "bitwise_or.Tensor",
+    "xor": "bitwise_xor.Tensor",
+    "lshift": "bitwise_left_shift.Tensor",
+    "rshift": "bitwise_right_shift.Tensor",
+}
+ARITHMETIC = {
+    "add": "add.Tensor",
+    "sub": "sub.Tensor",
+    "mul": "mul.Tensor",
+    "truediv": "div.Tensor",
+    "floordiv": "floor_divide",
+}
+COMPARISONS = {name: f"{name}.Tensor" for name in ("ne", "lt", "le", "gt", "ge")}
+REFLECTED = {
+    f"r{name}": (ARITHMETIC | BITS)[name] for name in ("add", "mul", "and", "or", "xor")
+}  # those in which the order of operands does not matter
+TWO_OPERANDS = ARITHMETIC | BITS | COMPARISONS | REFLECTED
+IN_PLACE = {f"i{name}": entry for name, entry in (ARITHMETIC | BITS).items()}
 for name, entry in TWO_OPERANDS.items():
     slot(f"__{name}__", lambda entry=entry: OPS[entry].call)
 for name, entry in IN_PLACE.items():

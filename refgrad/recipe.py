@@ -27,6 +27,7 @@ DERIVED = {
     "sym_argsize_1": ("SymInt", "{0}._array.shape[1]"),
     "sym_argsize_2": ("SymInt", "{0}._array.shape[2]"),
     "sym_argsize_minus_1": ("SymInt", "{0}._array.shape[-1]"),
+    "sym_argsize_minus_3": ("SymInt", "{0}._array.shape[-3]"),
     "sym_argsize_minus_2": ("SymInt", "{0}._array.shape[-2]"),
     "sym_sizes_opt": ("SymInt[]", "(0,) if {0} is None else tuple({0}._array.shape)"),
     "options": (HIDDEN, "{0}.dtype"),

@@ -14,6 +14,7 @@ from refgrad.layout import Size
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite
 from refgrad.ops import from_data, joining, shapes
+from refgrad.ops.creation import finished
 from refgrad.ops.dimensions import stretched
 from refgrad.tensor import Tensor, wrap
 
@@ -104,6 +105,40 @@ class iinfo:
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+# Memory of others -------------------------------------------------------------------------------------------
+
+
+def frombuffer(
+    buffer: Any, *, dtype: dtypes.DType, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A tensor over the memory of an object with Python's buffer protocol.
+
+    Raises:
+        ValueError: the buffer does not hold so many elements of this type.
+    """
+    size = memoryview(buffer).nbytes
+    if size == 0 or count == 0:
+        raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
+    if not 0 <= offset < size:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) "
+            "minus 1"
+        )
+    if count < 0 and (size - offset) % dtype.itemsize:
+        raise ValueError(
+            f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of "
+            "element size "
+            f"({dtype.itemsize})"
+        )
+    if count > 0 and offset + count * dtype.itemsize > size:
+        raise ValueError(
+            f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) must "
+            "not be greater "
+            f"than actual buffer length ({size} bytes)"
+        )
+    return finished(np.frombuffer(buffer, dtype.numpy, count, offset), requires_grad)
 
 
 # Questions --------------------------------------------------------------------------------------------------

@@ -167,8 +167,8 @@ def detaches_second_order(modules: Modules) -> None:
 def runs_the_oldest_node_first(modules: Modules) -> None:
     ready = modules("engine").Ready
 
-    def push(self: Any, node: Any) -> None:
-        self.heap.append((-node.sequence_nr, node))
+    def push(self: Any, node: Any, grads: list) -> None:
+        self.heap.append((-node.sequence_nr, node, grads))
         self._up(len(self.heap) - 1)
 
     ready.push = push

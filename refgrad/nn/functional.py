@@ -31,6 +31,19 @@ from refgrad.nn.losses import (  # noqa: F401
     triplet_margin_with_distance_loss,
 )
 from refgrad.nn.native import call_native, native
+from refgrad.nn.pooling import (  # noqa: F401
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
 from refgrad.tensor import Tensor
 
 NATIVE = [

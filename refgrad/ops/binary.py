@@ -8,15 +8,17 @@ from refgrad.ops.checks import in_single, not_implemented, together, with_number
 from refgrad.tensor import Tensor
 
 BOOL_SUB = (
-    "Subtraction, the `-` operator, with {} is not supported. If you are trying to invert a mask, use the `~` or "
+    "Subtraction, the `-` operator, with {} is not supported. If you are trying to invert a mask, use the "
+    "`~` or "
     "`logical_not()` operator instead."
 )
 TWO_BOOL_SUB = (
-    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+    "operator "
     "instead."
 )
 
-# Sums and products --------------------------------------------------------------------------------------------------
+# Sums and products ------------------------------------------------------------------------------------------
 
 
 def scaled(array, alpha):
@@ -159,7 +161,7 @@ op(
 )(with_number("float", div.kernel))
 
 
-# Quotients of other kinds -------------------------------------------------------------------------------------------
+# Quotients of other kinds -----------------------------------------------------------------------------------
 
 
 def zero_divisor(first, second):
@@ -184,7 +186,9 @@ def floor_quotient(first, second):
     zero_divisor(first, second)
     if first.dtype.kind != "f":
         return np.floor_divide(first, second)
-    return in_single(floor_quotient_of_floats)(first, second.astype(np.float32) if first.itemsize == 2 else second)
+    return in_single(floor_quotient_of_floats)(
+        first, second.astype(np.float32) if first.itemsize == 2 else second
+    )
 
 
 def floor_quotient_of_floats(first, second):
@@ -308,7 +312,7 @@ op("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", refused="aten
 )
 
 
-# Powers -------------------------------------------------------------------------------------------------------------
+# Powers -----------------------------------------------------------------------------------------------------
 
 
 def power(base, exponent):
@@ -345,7 +349,7 @@ SHORT_POWERS = {
 
 
 def power_of_number(self, exponent):
-    """Each element to one exponent; small ones are computed as PyTorch does, which shows in their rounding."""
+    """Each element to one exponent; small ones as PyTorch computes them, which shows in their rounding."""
     if self.dtype.kind in "biu" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     base, exponents = together("arithmetic", self, exponent)
@@ -424,11 +428,13 @@ def pow_base(self, exponent):
     return power(*together("arithmetic", self, exponent))
 
 
-# Other names --------------------------------------------------------------------------------------------------------
+# Other names ------------------------------------------------------------------------------------------------
 
 for name, target in {"subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div"}.items():
-    extra = ", *, Scalar alpha=1" if target == "sub" else ""
     for kind in ("Tensor", "Scalar"):
+        extra = (
+            {"Tensor": ", *, Scalar alpha=1", "Scalar": ", Scalar alpha=1"}[kind] if target == "sub" else ""
+        )
         for ending, mark in (("", ""), ("_", "(a!)")):
             composite(f"{name}{ending}.{kind}(Tensor{mark} self, {kind} other{extra}) -> Tensor{mark}")(
                 lambda *arguments, target=f"{target}{ending}": getattr(calls, target)(*arguments)

@@ -6,7 +6,7 @@ from refgrad import dtypes
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import not_implemented, together, with_number, written_zeros
 
-# Angles and lengths -------------------------------------------------------------------------------------------------
+# Angles and lengths -----------------------------------------------------------------------------------------
 
 
 def floats_only(refusal, function, kinds="f"):
@@ -47,7 +47,7 @@ op(
     other=lambda grad, other, result: grad * other / result,
 )(floats_only("hypot_cpu", np.hypot))
 
-# Signs and neighbours -----------------------------------------------------------------------------------------------
+# Signs and neighbours ---------------------------------------------------------------------------------------
 
 
 def copysign_back(grad, self, result):
@@ -92,7 +92,7 @@ def heaviside(self, values):
     return np.where(self == 0, values, np.where(self > 0, kind(1), kind(0)))
 
 
-# Sums of exponentials, scaling --------------------------------------------------------------------------------------
+# Sums of exponentials, scaling ------------------------------------------------------------------------------
 
 
 def log_sum(exponential, logarithm):
@@ -101,7 +101,9 @@ def log_sum(exponential, logarithm):
     def kernel(self, other):
         if self.dtype.kind == "c":
             first = self.real >= other.real
-            return np.where(first, self, other) + logarithm(exponential(np.where(first, other - self, self - other)))
+            return np.where(first, self, other) + logarithm(
+                exponential(np.where(first, other - self, self - other))
+            )
         higher, lower = np.maximum(self, other), np.minimum(self, other)
         apart = np.where(np.isinf(self) & (self == other), self.dtype.type(0), lower - higher)
         total = higher + logarithm(exponential(apart))
@@ -165,7 +167,9 @@ def float_power_base(self, exponent):
 
 @composite("float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
 def float_power_scalar(self, exponent):
-    return calls.pow__Tensor_Scalar(self.to(kind := float_power_kind(self, exponent)), number_in(exponent, kind))
+    return calls.pow__Tensor_Scalar(
+        self.to(kind := float_power_kind(self, exponent)), number_in(exponent, kind)
+    )
 
 
 def float_power_(self, exponent):
@@ -182,7 +186,7 @@ def float_power_(self, exponent):
 composite("float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")(float_power_)
 composite("float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)")(float_power_)
 
-# Three operands -----------------------------------------------------------------------------------------------------
+# Three operands ---------------------------------------------------------------------------------------------
 
 
 def check_lerp(self, end, weight=None):
@@ -263,14 +267,17 @@ def addcdiv(self, tensor1, tensor2, value):
 
 
 INTEGER_ADDCDIV = (
-    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+    "true "
     "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
-    "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) "
-    "for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
+    "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+    "tensor2) "
+    "for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * "
+    "tensor1 / "
     "tensor2), for all dtypes."
 )
 
-# Whole numbers ------------------------------------------------------------------------------------------------------
+# Whole numbers ----------------------------------------------------------------------------------------------
 
 
 def whole(name, function):

@@ -33,32 +33,22 @@ def batch_axes(array: np.ndarray) -> tuple:
     return (0, *range(2, array.ndim))
 
 
+def batch_norm_gradients(
+    grad, input, weight, running_mean, running_var, result1, result2, training, eps, needs_input_grad
+):
+    """The gradients of `native_batch_norm` for input, weight and bias."""
+    statistics = (running_mean, running_var, result1, result2, training, eps)
+    found = calls.native_batch_norm_backward(grad, input, weight, *statistics, needs_input_grad)
+    return unwanted(found, needs_input_grad)
+
+
 @op(
     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
     "running_var, "
     "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     nondifferentiable=(1, 2),
     constants=("running_mean", "running_var"),
-    jointly=(
-        "input, weight, bias",
-        lambda grad, input, weight, running_mean, running_var, result1, result2, training, eps, needs_input_grad: (  # noqa: E501
-            unwanted(
-                calls.native_batch_norm_backward(
-                    grad,
-                    input,
-                    weight,
-                    running_mean,
-                    running_var,
-                    result1,
-                    result2,
-                    training,
-                    eps,
-                    needs_input_grad,
-                ),
-                needs_input_grad,
-            )
-        ),
-    ),
+    jointly=("input, weight, bias", batch_norm_gradients),
 )
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     refuse_kind(input, "batch_norm")
@@ -88,29 +78,47 @@ def update_statistics(running_mean, running_var, mean, variance, momentum, count
         running_var[...] = (1 - momentum) * running_var + momentum * unbiased
 
 
+def batch_norm_second(
+    grads,
+    grad_out,
+    input,
+    weight,
+    running_mean,
+    running_var,
+    save_mean,
+    save_invstd,
+    train,
+    eps,
+    needs_input_grad,
+):
+    """The gradients for input, weight and `grad_out` of `native_batch_norm_backward`."""
+    needed = needs_input_grad
+    shape = (1, -1) + (1,) * (input._array.ndim - 2)
+    dims = batch_axes(input._array)
+    scale = None if weight is None else calls.reshape(weight, shape)
+    grad_input = grads[0]
+    grad_weight, grad_bias = (None if grad is None else calls.reshape(grad, shape) for grad in grads[1:])
+    if not train:
+        rstd = calls.rsqrt(calls.reshape(running_var, shape) + eps)
+        return evaluation_second(
+            (grad_input, grad_weight, grad_bias), grad_out, input, scale, running_mean, rstd, shape, needed
+        )
+    parts = DoubleBackward(input, calls.reshape(save_invstd, shape), scale, grad_out, dims)
+    second_weight = parts.scale_gradient(grad_input) if needed[1] else None
+    return [
+        parts.input_gradient(grad_input, grad_weight) if needed[0] else None,
+        None if second_weight is None else calls.sum__dim_IntList(second_weight, dims),
+        parts.output_gradient(grad_input, grad_weight, grad_bias) if needed[2] else None,
+    ]
+
+
 @op(
     "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, "
     "Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] "
     "output_mask) "
     "-> (Tensor, Tensor, Tensor)",
     node="NativeBatchNormBackwardBackward0",
-    jointly=(
-        "input, weight, grad_out",
-        lambda grads, grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, needs_input_grad: (  # noqa: E501
-            batch_norm_second(
-                grads,
-                grad_out,
-                input,
-                weight,
-                running_mean,
-                running_var,
-                save_invstd,
-                train,
-                eps,
-                needs_input_grad,
-            )
-        ),
-    ),
+    jointly=("input, weight, grad_out", batch_norm_second),
     save_mean=lambda: no_derivative(),
     save_invstd=lambda: no_derivative(),
 )
@@ -135,29 +143,6 @@ def native_batch_norm_backward(
     if output_mask[2]:
         results[2] = grad.sum(axes)
     return [x.astype(kind, copy=False) for x in results]
-
-
-def batch_norm_second(
-    grads, grad_out, input, weight, running_mean, running_var, save_invstd, train, eps, needed
-):
-    """The gradients for input, weight and `grad_out` of `native_batch_norm_backward`."""
-    shape = (1, -1) + (1,) * (input._array.ndim - 2)
-    dims = batch_axes(input._array)
-    scale = None if weight is None else calls.reshape(weight, shape)
-    grad_input = grads[0]
-    grad_weight, grad_bias = (None if grad is None else calls.reshape(grad, shape) for grad in grads[1:])
-    if not train:
-        rstd = calls.rsqrt(calls.reshape(running_var, shape) + eps)
-        return evaluation_second(
-            (grad_input, grad_weight, grad_bias), grad_out, input, scale, running_mean, rstd, shape, needed
-        )
-    parts = DoubleBackward(input, calls.reshape(save_invstd, shape), scale, grad_out, dims)
-    second_weight = parts.scale_gradient(grad_input) if needed[1] else None
-    return [
-        parts.input_gradient(grad_input, grad_weight) if needed[0] else None,
-        None if second_weight is None else calls.sum__dim_IntList(second_weight, dims),
-        parts.output_gradient(grad_input, grad_weight, grad_bias) if needed[2] else None,
-    ]
 
 
 def evaluation_second(grads, grad_out, input, scale, running_mean, rstd, shape, needed):

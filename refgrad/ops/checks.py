@@ -44,6 +44,20 @@ def in_single(function: Callable) -> Callable:
     return wider
 
 
+def computed(refusal, function, kinds="f"):
+    """A kernel that computes half precision in single and refuses types of other kinds."""
+
+    def kernel(first, *arguments):
+        if first.dtype.kind not in kinds:
+            raise not_implemented(refusal, first)
+        if first.dtype != np.float16:
+            return np.asarray(function(first, *arguments)).astype(first.dtype, copy=False)
+        wide = [a.astype(np.float32) if isinstance(a, np.ndarray) else a for a in (first, *arguments)]
+        return np.asarray(function(*wide)).astype(np.float16)
+
+    return kernel
+
+
 def written_zeros(grad: Any, shape: tuple) -> Any:
     """Zeros as the gradient of an operand that nothing flows into; PyTorch counts filling them as a write."""
     zeros = grad.new_zeros(shape)
@@ -55,11 +69,13 @@ REAL = (float, int)
 
 
 def together(word: str, *operands: Any) -> list[np.ndarray]:
-    """Arrays and numbers as arrays of their common type; with the word `float`, integers become the default float."""
+    """Arrays and numbers as arrays of their common type; with the word `float`, integers become the default
+    float.
+    """
     first = operands[0]
     if isinstance(first, np.ndarray) and first.dtype.kind == "f":
         kind = first.dtype
-        if all([o.dtype is kind if isinstance(o, np.ndarray) else o.__class__ in REAL for o in operands]):
+        if all(o.dtype is kind if isinstance(o, np.ndarray) else o.__class__ in REAL for o in operands):
             return [o if isinstance(o, np.ndarray) else kind.type(o) for o in operands]
     dimensioned, zero_dim, numbers = [], [], []
     for operand in operands:

@@ -6,11 +6,13 @@ from refgrad import call, dtypes
 from refgrad.op import OPS, calls, composite, op
 from refgrad.ops.checks import kind_name, not_implemented, together, with_number, written_zeros
 
-# Comparison ---------------------------------------------------------------------------------------------------------
+# Comparison -------------------------------------------------------------------------------------------------
 
 
 def comparison(name, synonym, function, orders=True):
-    """Declare a comparison of tensor with tensor and with number; in place it is part of the graph, with zeros."""
+    """Declare a comparison of tensor with tensor and with number; in place it is part of the graph, with
+    zeros.
+    """
 
     def kernel(self, other):
         if orders and self.dtype.kind == "c":
@@ -36,7 +38,11 @@ def comparison(name, synonym, function, orders=True):
     )(with_number("arithmetic", kernel))
     for kind in ("Tensor", "Scalar") if synonym else ():
         rename(f"{synonym}.{kind}(Tensor self, {kind} other) -> Tensor", OPS[f"{name}.{kind}"], "call")
-        rename(f"{synonym}_.{kind}(Tensor(a!) self, {kind} other) -> Tensor(a!)", OPS[f"{name}.{kind}"], "call_inplace")
+        rename(
+            f"{synonym}_.{kind}(Tensor(a!) self, {kind} other) -> Tensor(a!)",
+            OPS[f"{name}.{kind}"],
+            "call_inplace",
+        )
 
 
 def rename(text, entry, use="call"):
@@ -57,7 +63,7 @@ def equal(self, other):
     return np.array_equal(*together("arithmetic", self._array, other._array))
 
 
-# Logic --------------------------------------------------------------------------------------------------------------
+# Logic ------------------------------------------------------------------------------------------------------
 
 
 def written(self, result):
@@ -92,7 +98,7 @@ def logical_not_(self):
     return written(self, logical_not.call(self))
 
 
-# Bits ---------------------------------------------------------------------------------------------------------------
+# Bits -------------------------------------------------------------------------------------------------------
 
 
 @op("bitwise_not(Tensor self) -> Tensor", inplace=True, promote="same")
@@ -102,26 +108,29 @@ def bitwise_not(self):
     return np.invert(self)
 
 
-def bitwise(name, function, kernel_name, refuses_bool=False):
+def bitwise(name, function, kernel_name, shifts=False):
     """Declare an op on the bits of two operands; either may be a number."""
 
     def kernel(self, other):
-        if self.dtype.kind in ("fcb" if refuses_bool else "fc"):
+        if self.dtype.kind in ("fcb" if shifts else "fc"):
             raise not_implemented(kernel_name, self)
         return function(self, other)
 
-    entry = op(f"{name}.Tensor(Tensor self, Tensor other) -> Tensor", promote="arithmetic", inplace=True)(kernel)
-    rename(f"{name}.Scalar(Tensor self, Scalar other) -> Tensor", entry)
+    entry = op(f"{name}.Tensor(Tensor self, Tensor other) -> Tensor", promote="arithmetic", inplace=True)(
+        kernel
+    )
+    overload = "Tensor_Scalar" if shifts else "Scalar"
+    rename(f"{name}.{overload}(Tensor self, Scalar other) -> Tensor", entry)
     rename(f"{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", entry)
 
 
 bitwise("bitwise_and", np.bitwise_and, "bitwise_and_cpu")
 bitwise("bitwise_or", np.bitwise_or, "bitwise_or_cpu")
 bitwise("bitwise_xor", np.bitwise_xor, "bitwise_xor_cpu")
-bitwise("bitwise_left_shift", np.left_shift, "lshift_cpu", refuses_bool=True)
-bitwise("bitwise_right_shift", np.right_shift, "rshift_cpu", refuses_bool=True)
+bitwise("bitwise_left_shift", np.left_shift, "lshift_cpu", shifts=True)
+bitwise("bitwise_right_shift", np.right_shift, "rshift_cpu", shifts=True)
 
-# Special numbers ----------------------------------------------------------------------------------------------------
+# Special numbers --------------------------------------------------------------------------------------------
 
 
 def special_test(name, function, exact=False):
@@ -147,7 +156,9 @@ def signed_infinity(name, function):
 special_test("isnan", np.isnan)
 special_test("isinf", np.isinf)
 special_test("isfinite", np.isfinite, exact=True)
-special_test("isreal", lambda self: self.imag == 0 if self.dtype.kind == "c" else np.ones(self.shape, bool), exact=True)
+special_test(
+    "isreal", lambda self: self.imag == 0 if self.dtype.kind == "c" else np.ones(self.shape, bool), exact=True
+)
 signed_infinity("isposinf", np.isposinf)
 signed_infinity("isneginf", np.isneginf)
 
@@ -178,6 +189,8 @@ def isclose(self, other, rtol, atol, equal_nan):
     return closeness(self, other, rtol, atol, equal_nan)
 
 
-@composite("allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool")
+@composite(
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool"
+)
 def allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return bool(calls.isclose(self, other, rtol, atol, equal_nan)._array.all())

@@ -12,7 +12,7 @@ from refgrad.tensor import Tensor
 
 NO_IMAG = "imag is not implemented for tensors with non-complex dtypes."
 
-# Conjugates ---------------------------------------------------------------------------------------------------------
+# Conjugates -------------------------------------------------------------------------------------------------
 
 
 @composite("conj(Tensor(a) self) -> Tensor(a)")
@@ -20,7 +20,12 @@ def conj(self):
     return calls._conj(self) if self._array.dtype.kind == "c" else self
 
 
-@op("_conj(Tensor(a) self) -> Tensor(a)", replay=True, node="ConjBackward0", self=lambda grad: calls.conj(grad))
+@op(
+    "_conj(Tensor(a) self) -> Tensor(a)",
+    replay=True,
+    node="ConjBackward0",
+    self=lambda grad: calls.conj(grad),
+)
 def conj_view(array):
     return toggled(array, ConjugateArray)
 
@@ -73,7 +78,7 @@ def resolve_neg(self):
     return self.clone() if isinstance(self._array, NegativeArray) else self
 
 
-# Views as real numbers and back -------------------------------------------------------------------------------------
+# Views as real numbers and back -----------------------------------------------------------------------------
 
 
 @op(
@@ -86,8 +91,10 @@ def view_as_real(array):
         raise RuntimeError("view_as_real is only supported for complex tensors")
     if isinstance(array, ConjugateArray):
         raise RuntimeError(
-            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can "
-            "view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias "
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor "
+            "so you can "
+            "view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will "
+            "NOT alias "
             "the original."
         )
     kind = dtypes.OF_NUMPY[array.dtype].to_real().numpy
@@ -104,8 +111,8 @@ def view_as_real(array):
 def view_as_complex(array):
     if array.dtype.kind != "f":
         raise RuntimeError(
-            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
-            + kind_name(array)
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
+            "scalar type: " + kind_name(array)
         )
     check_pairs(array)
     kind = dtypes.OF_NUMPY[array.dtype].to_complex().numpy
@@ -163,7 +170,7 @@ def set_imag(self, value):
 Tensor.real = property(real, set_real)  # type: ignore[attr-defined]
 Tensor.imag = property(imag, set_imag)  # type: ignore[attr-defined]
 
-# Parts put together -------------------------------------------------------------------------------------------------
+# Parts put together -----------------------------------------------------------------------------------------
 
 
 def check_parts(first, second):
@@ -181,7 +188,8 @@ def check_parts(first, second):
         raise NotImplementedError("complex numbers of half precision (torch.complex32) do not exist here")
     if first.dtype != second.dtype:
         raise RuntimeError(
-            f"Expected object of scalar type {kind_name(first)} but got scalar type {kind_name(second)} for second "
+            f"Expected object of scalar type {kind_name(first)} but got scalar type {kind_name(second)} "
+            "for second "
             "argument"
         )
 
@@ -218,7 +226,7 @@ def polar(abs, angle):
     return joined(abs * np.cos(angle), abs * np.sin(angle))
 
 
-# Angles -------------------------------------------------------------------------------------------------------------
+# Angles -----------------------------------------------------------------------------------------------------
 
 
 def angle_back(grad, self):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from refgrad.layout import wrap_dim
-from refgrad.op import calls, composite
+from refgrad.op import calls, composite, op
 
 ELLIPSIS = "..."
 
@@ -86,6 +86,62 @@ def kron(self, other):
     left = calls._unsafe_view(self, [n for size in first for n in (size, 1)])
     right = calls._unsafe_view(other, [n for size in second for n in (1, size)])
     return calls._unsafe_view(calls.mul(left, right), [m * n for m, n in zip(first, second, strict=True)])
+
+
+# Three tensors
+
+
+def factor(array: np.ndarray, expanded: Any) -> np.ndarray:
+    """An operand with dimensions of size 1 put in."""
+    for dim in sorted(expanded):
+        array = np.expand_dims(array, dim)
+    return array
+
+
+def trilinear_gradients(grad, i1, i2, i3, expand1, expand2, expand3, sumdim, needs_input_grad):
+    """The gradients of `_trilinear` for its three factors, each of which is such a product again."""
+    first, second, third = needs_input_grad
+    return [
+        calls._trilinear(grad, i2, i3, sumdim, expand2, expand3, expand1) if first else None,
+        calls._trilinear(i1, grad, i3, expand1, sumdim, expand3, expand2) if second else None,
+        calls._trilinear(i1, i2, grad, expand1, expand2, sumdim, expand3) if third else None,
+    ]
+
+
+@op(
+    "_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, "
+    "int unroll_dim=1) -> Tensor",
+    node="TrilinearBackward0",
+    jointly=("i1, i2, i3", trilinear_gradients),
+)
+def trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim):
+    product = factor(i1, expand1) * factor(i2, expand2) * factor(i3, expand3)
+    return np.ascontiguousarray(product.sum(tuple(sumdim), dtype=i1.dtype))
+
+
+@composite("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
+def bilinear(input1, input2, weight, bias=None):
+    first, second, sizes = input1._array.shape, input2._array.shape, weight._array.shape
+    if len(first) != len(second):
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {len(first)} and {len(second)}")
+    for i, (n, m) in enumerate(zip(first[:-1], second[:-1], strict=True)):
+        if n != m:
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {i}: got {n} and {m}")
+    for name, found, wanted in (("input1", first[-1], sizes[1]), ("input2", second[-1], sizes[2])):
+        if found != wanted:
+            raise RuntimeError(
+                f"bilinear(): {name} size does not match weight size: got {found} but expected {wanted}"
+            )
+    if bias is not None and bias._array.shape[0] != sizes[0]:
+        raise RuntimeError(
+            "bilinear(): bias size does not match weight size: got "
+            f"{bias._array.shape[0]} but expected {sizes[0]}"
+        )
+    left = calls.reshape(input1, (prod(first[:-1]), first[-1]))
+    right = calls.reshape(input2, (prod(second[:-1]), second[-1]))
+    product = calls._trilinear(left, weight, right, (1, 3), (0,), (1, 2), (2, 3))
+    result = calls.reshape(product, (*first[:-1], sizes[0]))
+    return result if bias is None else calls.add(result, bias)
 
 
 # Chains of matrices

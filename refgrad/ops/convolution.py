@@ -171,7 +171,7 @@ def second_gradients(
     if needed[2] and grad_input is not None:
         mask = (False, True, False)
         second_weight = calls.convolution_backward(grad_output, grad_input, weight, None, *options, mask)[1]
-        # PyTorch finds it by a convolution with input and output channels exchanged, and its memory shows that.
+        # PyTorch finds it by a convolution with the channels exchanged, and its memory shows that.
         swapped = calls.contiguous(calls.transpose(second_weight, 0, 1))
         second_weight = calls.transpose(swapped, 0, 1)
     return [sum(parts[1:], parts[0]) if parts else None, second_input, second_weight]
@@ -319,8 +319,8 @@ def batched(input: Any, count: int, name: str) -> tuple[Any, bool]:
     return (input, True) if ndim == count + 2 else (calls.unsqueeze(input, 0), False)
 
 
-def repeated(values: Any, count: int, name: str) -> tuple:
-    """An option with a value for each dimension.
+def repeated(values: tuple, count: int, name: str) -> tuple:
+    """An option with a value for each dimension of the kernel.
 
     Raises:
         RuntimeError: it has another number of values.
@@ -331,7 +331,7 @@ def repeated(values: Any, count: int, name: str) -> tuple:
             "convolution "
             f"dimensions, but got {name}={list(values)}"
         )
-    return tuple(values) * count if len(values) == 1 else tuple(values)
+    return values * count if len(values) == 1 else values
 
 
 def convolved(name, count, input, weight, bias, options, transposed, output_padding, groups):
@@ -340,7 +340,8 @@ def convolved(name, count, input, weight, bias, options, transposed, output_padd
     names = ("stride", "padding", "dilation", "output_padding")
     dims = weight._array.ndim - 2
     *options, extra = [
-        repeated(values, dims, name) for values, name in zip((*options, output_padding), names, strict=True)
+        repeated(tuple(values) * count if len(values) == 1 else tuple(values), dims, kind)
+        for values, kind in zip((*options, output_padding), names, strict=True)
     ]
     result = calls.convolution(batch, weight, bias, *options, transposed, extra, groups)
     return result if is_batched else calls.squeeze__dim(result, 0)

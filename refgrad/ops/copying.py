@@ -8,6 +8,7 @@ from refgrad import dtypes
 from refgrad.layout import contiguous_strides, is_contiguous, is_dense, iterated_strides, strides_of
 from refgrad.op import calls, composite, op
 from refgrad.tensor import CPU, Device, Tensor, wrap
+from refgrad.types import contiguous_format
 
 # Memory -----------------------------------------------------------------------------------------------------
 
@@ -252,8 +253,6 @@ def is_contiguous_(self, memory_format=None):
 
 @composite("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)")
 def contiguous(self, memory_format=None):
-    from refgrad.types import contiguous_format
-
     if memory_format is None or isinstance(memory_format, str):
         memory_format = contiguous_format
     if has_format(self, memory_format) or memory_format.name == "preserve_format":

@@ -1,6 +1,6 @@
 """Dimensions renamed, moved, merged, cut and stretched: compositions of the views."""
 
-from refgrad.layout import broadcast_shapes, infer_size, strides_of, view_strides, wrap_dim
+from refgrad.layout import broadcast_shapes, infer_size, view_strides, wrap_dim
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite
 from refgrad.tensor import Tensor

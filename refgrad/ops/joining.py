@@ -1,11 +1,16 @@
 """Tensors put together, and tensors taken apart."""
 
+import functools
+
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.layout import wrap_dim
+from refgrad.call import windows
+from refgrad.layout import layout_of, wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.copying import empty_strided, format_strides
+from refgrad.ops.views import equal_parts, parts_back, split, split_with_sizes
+from refgrad.overloads import Binder
 from refgrad.storage import count_write
 from refgrad.tensor import Tensor
 
@@ -187,23 +192,6 @@ def column_stack(tensors):
 # Apart ------------------------------------------------------------------------------------------------------
 
 
-def parts_back(grads, sizes, split_sizes, dim):
-    """The gradients of consecutive parts put together; zeros where there is none."""
-    dim = wrap_dim(dim, len(sizes))
-    given = next(grad for grad in grads if grad is not None)
-    parts = []
-    for grad, size in zip(grads, split_sizes, strict=True):
-        if grad is None:
-            grad = given.new_zeros((*sizes[:dim], size, *sizes[dim + 1 :]))
-        parts.append(grad)
-    return calls.cat(parts, dim)
-
-
-def equal_parts(size, step, count):
-    """The sizes of parts of a dimension of which all but the last are equally long."""
-    return [min(step, size - i * step) for i in range(count)]
-
-
 @op(
     "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
     self=lambda grads, self_sym_sizes, split_size, dim: parts_back(
@@ -211,8 +199,6 @@ def equal_parts(size, step, count):
     ),
 )
 def unsafe_split(self, split_size, dim):
-    from refgrad.ops.views import split
-
     return copied_parts(self, split, split_size, dim)
 
 
@@ -221,16 +207,11 @@ def unsafe_split(self, split_size, dim):
     self=lambda grads, self_sym_sizes, split_sizes, dim: parts_back(grads, self_sym_sizes, split_sizes, dim),
 )
 def unsafe_split_with_sizes(self, split_sizes, dim):
-    from refgrad.ops.views import split_with_sizes
-
     return copied_parts(self, split_with_sizes, split_sizes, dim)
 
 
 def copied_parts(array, view_op, *arguments):
     """The windows that a view op shows; they share memory, although autograd counts them as no views."""
-    from refgrad.call import windows
-    from refgrad.layout import layout_of
-
     return windows(array, view_op.kernel(layout_of(array), *arguments))
 
 
@@ -251,19 +232,15 @@ def split_tensor(self, split_size, dim=0):
         split_size = int(split_size)
     if isinstance(split_size, int) and not isinstance(split_size, bool):
         return calls.split(self, split_size, dim)
-    return bound_split(self, split_size, dim)
+    return split_with_sizes.call(*split_binder().bind((self, split_size, dim), {})[1])
 
 
-def bound_split(*args):
-    """`split_with_sizes` with its arguments matched as those of any function."""
-    if not _split_front:
-        from refgrad.namespaces import make_front
-
-        _split_front.append(make_front("split_with_sizes", method=False))
-    return _split_front[0](*args)
+@functools.cache
+def split_binder():
+    """What matches the arguments of `split_with_sizes` as those of any function."""
+    return Binder("split_with_sizes", [split_with_sizes.schema])
 
 
-_split_front: list = []
 Tensor.split = split_tensor  # type: ignore[attr-defined]
 
 

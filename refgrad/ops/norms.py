@@ -7,8 +7,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
-from refgrad.ops.reductions import axes_of, cast, restored, row_major
-from refgrad.tensor import wrap
+from refgrad.ops.reductions import as_mask, axes_of, cast, restored, row_major
 
 
 def order_text(order):
@@ -113,7 +112,7 @@ def norm_back(grad, self, order, norm, dims, keepdim):
         return grad * (self / norm).masked_fill_(zeros_of(norm), 0)
     if math.isinf(order):
         size = self.abs()
-        mask = wrap(np.equal(size._array, norm._array) | np.isnan(size._array))
+        mask = as_mask(np.equal(size._array, norm._array) | np.isnan(size._array))
         return self.sgn() * ((grad / calls.sum__dim_IntList(mask, dims, True)) * mask)
     if order < 1:
         scaled = self.sgn() * self.abs().pow_(order - 1).masked_fill_(zeros_of(self), 0)
@@ -124,7 +123,7 @@ def norm_back(grad, self, order, norm, dims, keepdim):
 
 def zeros_of(tensor):
     """The mask of the elements that are zero."""
-    return wrap(np.equal(tensor._array, 0))
+    return as_mask(np.equal(tensor._array, 0))
 
 
 # Norms of matrices, as PyTorch composes them ----------------------------------------------------------------
@@ -265,7 +264,7 @@ def renorm_back(grad, self, p, dim, maxnorm):
     slope = norm_back(inner, self, p, norm, dims, True)
     inverse = calls.reciprocal(norm + TINY)
     bounded = maxnorm * inverse * (grad - inverse * slope)
-    return calls.where__self(wrap(np.greater(norm._array, maxnorm)), cast(bounded, grad.dtype), grad)
+    return calls.where__self(as_mask(np.greater(norm._array, maxnorm)), cast(bounded, grad.dtype), grad)
 
 
 @composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")

@@ -61,6 +61,11 @@ def reduced_count(sizes, dims):
     return product(sizes[dim] for dim in (dims or range(len(sizes))))
 
 
+def as_mask(condition):
+    """A condition as a bool tensor."""
+    return wrap(np.asarray(condition))
+
+
 def row_major(array):
     """The array in row-major memory, with the strides that PyTorch gives to dimensions of size 1."""
     if array.flags.c_contiguous and 1 not in array.shape:
@@ -189,7 +194,7 @@ def nansum(self, dim, keepdim, dtype):
 
 def nansum_back(grad, self, dim, keepdim):
     """The gradient spread to the elements that are not NaN."""
-    return spread(grad, self._array.shape, dim, keepdim) * wrap(~np.isnan(self._array))
+    return spread(grad, self._array.shape, dim, keepdim) * as_mask(~np.isnan(self._array))
 
 
 @composite("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
@@ -199,7 +204,7 @@ def nanmean(self, dim=None, keepdim=False, dtype=None):
             "nanmean(): expected input to have floating point or complex dtype but got "
             f"{self.dtype.scalar_type}"
         )
-    present = wrap(~np.isnan(self._array))
+    present = as_mask(~np.isnan(self._array))
     count = calls.sum__dim_IntList(present, dim, keepdim)
     return calls.nansum(self, dim, keepdim, dtype) / count
 
@@ -298,7 +303,7 @@ def product_of_others(grad, self, dim):
 def evenly_distributed(grad, self, result):
     """The gradient of an extreme of all elements: in equal parts to those that equal it."""
     value = result._array
-    mask = wrap(np.isnan(self._array) if np.isnan(value) else np.equal(self._array, value))
+    mask = as_mask(np.isnan(self._array) if np.isnan(value) else np.equal(self._array, value))
     return self.new_zeros(self.shape).masked_fill_(
         mask, grad / wrap(np.asarray(np.count_nonzero(mask._array)))
     )
@@ -314,7 +319,7 @@ def scattered(grad, dim, indices, sizes, keepdim):
 def shared_by_ties(grad, self, result, dims, keepdim):
     """The gradient of extremes along dimensions: in equal parts to the elements that equal them."""
     grad, result = restored_all(grad, dims, keepdim), restored_all(result, dims, keepdim)
-    mask = wrap(np.equal(result._array, self._array))
+    mask = as_mask(np.equal(result._array, self._array))
     return (grad / calls.sum__dim_IntList(mask, dims, True)) * mask
 
 

@@ -7,7 +7,7 @@ from refgrad.layout import wrap_dim
 from refgrad.op import calls, op
 from refgrad.ops.checks import not_implemented
 from refgrad.ops.copying import written_zeros
-from refgrad.ops.reductions import cast, row_major, summed_type
+from refgrad.ops.reductions import as_mask, cast, row_major, summed_type
 from refgrad.return_types import named
 from refgrad.tensor import wrap
 
@@ -181,6 +181,6 @@ def logcumsumexp_back(grad, self, result, dim):
         return (reverse(grad.conj().log() - result) + self).exp().conj()
     lowest = wrap(np.asarray(np.finfo(grad._array.dtype).min, grad._array.dtype))
     size = grad.abs().log()
-    up = calls.where__self(wrap(np.greater(grad._array, 0)), size, lowest)
-    down = calls.where__self(wrap(np.less(grad._array, 0)), size, lowest)
+    up = calls.where__self(as_mask(np.greater(grad._array, 0)), size, lowest)
+    down = calls.where__self(as_mask(np.less(grad._array, 0)), size, lowest)
     return (reverse(up - result) + self).exp() - (reverse(down - result) + self).exp()

@@ -6,7 +6,7 @@ from refgrad.gradients import complex_mismatch
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import kind_name, not_implemented, together
 
-# Where --------------------------------------------------------------------------------------------------------------
+# Where ------------------------------------------------------------------------------------------------------
 
 
 def check_complex(grad, kind):
@@ -33,7 +33,8 @@ def check_complex(grad, kind):
 def where(condition, self, other):
     if condition.dtype not in (np.bool_, np.uint8):
         raise RuntimeError(
-            "where expected condition to be a boolean tensor, but got a tensor with dtype " + kind_name(condition)
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            + kind_name(condition)
         )
     return np.where(condition, *together("arithmetic", self, other))
 
@@ -54,7 +55,7 @@ def where_nonzero(condition):
     return calls.unbind(places, 1)
 
 
-# Clamp --------------------------------------------------------------------------------------------------------------
+# Clamp ------------------------------------------------------------------------------------------------------
 
 BOUNDS = "torch.clamp: At least one of 'min' or 'max' must not be None"
 
@@ -97,13 +98,18 @@ def clamp_bounds(array, low, high):
     if low is None and high is None:
         raise RuntimeError(BOUNDS)
     given = [bound for bound in (low, high) if bound is not None]
-    if array.dtype.kind == "c" or any([is_complex(bound) for bound in given]):
+    if array.dtype.kind == "c" or any(is_complex(bound) for bound in given):
         raise NotImplementedError("clamp is not supported for complex types")
     tensors = isinstance(given[0], np.ndarray)
     array, *given = together("arithmetic", array, *given)
     if array.dtype == bool and not (tensors and len(given) == 1):
         raise not_implemented("clamp_cpu" if tensors else "clamp_scalar_cpu", array)
     return array, (given.pop(0) if low is not None else None), (given.pop(0) if high is not None else None)
+
+
+def kept_where(condition, grad):
+    """The gradient where a condition holds, zero elsewhere."""
+    return calls.where__self(condition, grad, grad.new_zeros(()))
 
 
 def clamp_back(grad, self, min, max):
@@ -114,7 +120,7 @@ def clamp_back(grad, self, min, max):
         inside = self >= min
     else:
         inside = calls.logical_and(self >= min, self <= max)
-    return calls.where__self(inside, grad, grad.new_zeros(()))
+    return kept_where(inside, grad)
 
 
 @op(
@@ -129,14 +135,13 @@ def clamp(self, min, max):
 
 def clamp_bounds_back(grad, self, min, max):
     """The gradients of the two bounds: that of the result where the bound was active."""
-    zero = grad.new_zeros(())
     low = high = None
     if min is not None:
         active = self < min if max is None else calls.logical_and(min < max, self < min)
-        low = calls.where__self(active, grad, zero)
+        low = kept_where(active, grad)
     if max is not None:
         active = self > max if min is None else calls.logical_or(self > max, max < min)
-        high = calls.where__self(active, grad, zero)
+        high = kept_where(active, grad)
     return low, high
 
 
@@ -150,50 +155,64 @@ def clamp_tensor(self, min, max):
     return np.array(clamped(*clamp_bounds(self, min, max)))
 
 
-def one_sided(name, bound, function, inside, outside):
-    """Declare `clamp_min` or `clamp_max`, with a number and with a tensor as bound."""
-    title = "".join(word.title() for word in name.split("_"))
+def one_sided(refusal, function):
+    """The kernel of a clamp with one bound."""
 
     def kernel(self, limit):
         first, second = together("arithmetic", self, limit)
         if first.dtype.kind == "c":
             if isinstance(limit, np.ndarray):
-                raise not_implemented({"min": "maximum_cpu", "max": "minimum_cpu"}[bound], first)
+                raise not_implemented(refusal, first)
             raise NotImplementedError("clamp is not supported for complex types")
         return function(first, second)
 
-    zero = "grad.new_zeros(())"
-    space = {"calls": calls}
-    op(
-        f"{name}(Tensor self, Scalar {bound}) -> Tensor",
-        inplace=True,
-        self=eval(f"lambda grad, self, {bound}: calls.where__self(self {inside} {bound}, grad, {zero})", space),
-    )(kernel)
-    op(
-        f"{name}.Tensor(Tensor self, Tensor {bound}) -> Tensor",
-        promote="same",
-        inplace=True,
-        node=f"{title}Backward1",
-        **{
-            "self": eval(f"lambda grad, self, {bound}: calls.where__self(self {inside} {bound}, grad, {zero})", space),
-            bound: eval(f"lambda grad, self, {bound}: calls.where__self(self {outside} {bound}, grad, {zero})", space),
-        },
-    )(kernel)
+    return kernel
 
 
-one_sided("clamp_min", "min", at_least, ">=", "<")
-one_sided("clamp_max", "max", at_most, "<=", ">")
+op(
+    "clamp_min(Tensor self, Scalar min) -> Tensor",
+    inplace=True,
+    self=lambda grad, self, min: kept_where(self >= min, grad),
+)(one_sided("maximum_cpu", at_least))
+op(
+    "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+    promote="same",
+    inplace=True,
+    node="ClampMinBackward1",
+    self=lambda grad, self, min: kept_where(self >= min, grad),
+    min=lambda grad, self, min: kept_where(self < min, grad),
+)(one_sided("maximum_cpu", at_least))
+op(
+    "clamp_max(Tensor self, Scalar max) -> Tensor",
+    inplace=True,
+    self=lambda grad, self, max: kept_where(self <= max, grad),
+)(one_sided("minimum_cpu", at_most))
+op(
+    "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
+    promote="same",
+    inplace=True,
+    node="ClampMaxBackward1",
+    self=lambda grad, self, max: kept_where(self <= max, grad),
+    max=lambda grad, self, max: kept_where(self > max, grad),
+)(one_sided("minimum_cpu", at_most))
 
-for ending, mark in (("", ""), ("_", "(a!)")):
-    for kind, overload in (("Scalar", ""), ("Tensor", ".Tensor")):
-        composite(f"clip{ending}{overload}(Tensor{mark} self, {kind}? min=None, {kind}? max=None) -> Tensor{mark}")(
-            lambda self, min=None, max=None, entry=clamp_tensor if overload else clamp, use="call" + "_inplace" * bool(
-                ending
-            ): getattr(entry, use)(self, min, max)
-        )
+
+def renamed_clamp(ending, mark, kind, entry):
+    """Declare `clip`, the other name of `clamp`, for bounds of one kind."""
+    name = entry.name.replace("clamp", f"clip{ending}")
+    use = "call_inplace" if ending else "call"
+
+    @composite(f"{name}(Tensor{mark} self, {kind}? min=None, {kind}? max=None) -> Tensor{mark}")
+    def clip(self, min=None, max=None):
+        return getattr(entry, use)(self, min, max)
 
 
-# Maximum and minimum ------------------------------------------------------------------------------------------------
+for bounds in (("Scalar", clamp), ("Tensor", clamp_tensor)):
+    renamed_clamp("", "", *bounds)
+    renamed_clamp("_", "(a!)", *bounds)
+
+
+# Maximum and minimum ----------------------------------------------------------------------------------------
 
 
 def refused_complex(name, function):
@@ -230,25 +249,37 @@ def lower_number(first, second):
 maximum = op(
     "maximum(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
-    self=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(self < other, 0),
-    other=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(self > other, 0),
+    self=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(
+        self < other, 0
+    ),
+    other=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(
+        self > other, 0
+    ),
 )(refused_complex("maximum", higher))
 minimum = op(
     "minimum(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
-    self=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(self > other, 0),
-    other=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(self < other, 0),
+    self=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(
+        self > other, 0
+    ),
+    other=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(
+        self < other, 0
+    ),
 )(refused_complex("minimum", lower))
 fmax = op(
     "fmax(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
-    self=lambda grad, self, other: grad.masked_fill((self >= other).logical_or_(other.isnan()).logical_not_(), 0),
+    self=lambda grad, self, other: grad.masked_fill(
+        (self >= other).logical_or_(other.isnan()).logical_not_(), 0
+    ),
     other=lambda grad, self, other: grad.masked_fill((self >= other).logical_or_(other.isnan()), 0),
 )(refused_complex("fmax", higher_number))
 fmin = op(
     "fmin(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
-    self=lambda grad, self, other: grad.masked_fill((self <= other).logical_or_(other.isnan()).logical_not_(), 0),
+    self=lambda grad, self, other: grad.masked_fill(
+        (self <= other).logical_or_(other.isnan()).logical_not_(), 0
+    ),
     other=lambda grad, self, other: grad.masked_fill((self <= other).logical_or_(other.isnan()), 0),
 )(refused_complex("fmin", lower_number))
 

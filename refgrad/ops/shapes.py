@@ -13,6 +13,7 @@ from refgrad.ops.copying import copy_of, empty_strided, kept_strides
 from refgrad.ops.joining import common_dtype, real_part
 from refgrad.ops.views import as_strided, diagonal, select, slice_
 from refgrad.tensor import wrap
+from refgrad.types import contiguous_format
 
 # Flips and turns --------------------------------------------------------------------------------------------
 
@@ -348,8 +349,6 @@ def repeat_interleave(self, repeats, dim=None, output_size=None):
     "Tensor"
 )
 def repeat_interleave_int(self, repeats, dim=None, output_size=None):
-    from refgrad.types import contiguous_format
-
     if dim is None:
         self, dim = calls.flatten(self), 0
     dim = wrap_dim(dim, self._array.ndim)

@@ -1,4 +1,6 @@
-"""Special functions: error functions, gamma functions, Bessel functions, and their relatives. SciPy computes them."""
+"""Special functions: error functions, gamma functions, Bessel functions, and their relatives. SciPy computes
+them.
+"""
 
 from math import log, pi, sqrt
 
@@ -7,7 +9,7 @@ import numpy as np
 from refgrad.op import calls, composite, op, unary
 from refgrad.ops.checks import not_implemented, with_number
 
-# Kernels ------------------------------------------------------------------------------------------------------------
+# Kernels ----------------------------------------------------------------------------------------------------
 
 
 def scipy_kernel(name, refusal, half=True):
@@ -26,7 +28,7 @@ def scipy_kernel(name, refusal, half=True):
     return kernel
 
 
-# Error functions ----------------------------------------------------------------------------------------------------
+# Error functions --------------------------------------------------------------------------------------------
 
 unary(
     "erf",
@@ -69,7 +71,7 @@ def special_ndtr(self):
     return calls.mul__Scalar(calls.add__Scalar(halves, 1), 0.5)
 
 
-# Gamma functions ----------------------------------------------------------------------------------------------------
+# Gamma functions --------------------------------------------------------------------------------------------
 
 
 def digamma_of(array):
@@ -204,17 +206,21 @@ op(
     self=no_derivative("zeta"),
 )(with_number("float", zeta_of))
 
-# Products with logarithms -------------------------------------------------------------------------------------------
+# Products with logarithms -----------------------------------------------------------------------------------
 
 
 def xlogy_of(first, second):
     """x log y, zero where x is, unless y is NaN."""
-    return np.where(np.isnan(second), second, np.where(first == 0, first.dtype.type(0), first * np.log(second)))
+    return np.where(
+        np.isnan(second), second, np.where(first == 0, first.dtype.type(0), first * np.log(second))
+    )
 
 
 def xlog1py_of(first, second):
     """x log(1 + y), zero where x is, unless y is NaN."""
-    return np.where(np.isnan(second), second, np.where(first == 0, first.dtype.type(0), first * np.log1p(second)))
+    return np.where(
+        np.isnan(second), second, np.where(first == 0, first.dtype.type(0), first * np.log1p(second))
+    )
 
 
 def real_only(refusal, function):
@@ -310,7 +316,7 @@ def logit(self, eps):
     return odds(self, eps)
 
 
-# sinc and Bessel functions ------------------------------------------------------------------------------------------
+# sinc and Bessel functions ----------------------------------------------------------------------------------
 
 
 def sinc_of(array):
@@ -375,11 +381,12 @@ BESSEL = {
     "scaled_modified_bessel_k0": "k0e", "scaled_modified_bessel_k1": "k1e",
 }  # fmt: skip
 for name, function in BESSEL.items():
-    op(f"special_{name}(Tensor self) -> Tensor", promote="float")(
+    operand = "x" if name.startswith("scaled") else "self"
+    op(f"special_{name}(Tensor {operand}) -> Tensor", promote="float")(
         scipy_kernel(function, f"{name}_cpu", half=False)
     )
 
-# Angles -------------------------------------------------------------------------------------------------------------
+# Angles -----------------------------------------------------------------------------------------------------
 
 
 def unit_change(name, factor):

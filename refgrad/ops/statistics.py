@@ -2,6 +2,7 @@
 
 import warnings
 from math import prod as product
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from refgrad import dtypes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import not_implemented
-from refgrad.ops.reductions import axes_of, mean_back, reduced_count, restored, row_major
+from refgrad.ops.reductions import as_mask, axes_of, mean_back, reduced_count, restored, row_major
 from refgrad.tensor import Tensor, wrap
 
 FREEDOM = (
@@ -117,7 +118,7 @@ def variance_back(grad, self, dim, correction, keepdim):
 
 def deviation_back(grad, result):
     """The gradient for the variance under a standard deviation; zero where that is zero."""
-    return (grad / (result * 2)).masked_fill_(wrap(np.equal(result._array, 0)), 0)
+    return (grad / (result * 2)).masked_fill_(as_mask(np.equal(result._array, 0)), 0)
 
 
 def with_mean_back(grads, self, dim, correction, keepdim):
@@ -136,8 +137,9 @@ def by_flag(name):
     results = "(Tensor, Tensor)" if name.endswith("_mean") else "Tensor"
 
     @composite(f"{name}(Tensor self, bool unbiased=True) -> {results}")
-    def of_all(self, unbiased=True):
-        return getattr(calls, entry)(self, None, int(unbiased), False)
+    def of_all(self, unbiased=None):
+        # A call without arguments means the overload with `correction`.
+        return getattr(calls, entry)(self, None, None if unbiased is None else int(unbiased), False)
 
     @composite(f"{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> {results}")
     def along(self, dim, unbiased=True, keepdim=False):
@@ -200,7 +202,7 @@ def cov(self, correction=1, fweights=None, aweights=None):
     weights = fweights
     if aweights is not None:
         weights = aweights if fweights is None else fweights * aweights
-    total = wrap(np.asarray(count)) if weights is None else weights.sum()
+    total: Any = wrap(np.asarray(count)) if weights is None else weights.sum()
     if weights is not None and not total.item():
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     mean = (rows if weights is None else rows * weights).sum((1,)) / total
@@ -305,10 +307,10 @@ def quantile_of(self, q, dim, keepdim, interpolation, name):
 
 def quantile_ranks(q, ordered, name):
     """Where in the sorted rows the quantiles lie; where NaN occurs (but for `nanquantile`), at the NaN."""
-    missing = wrap(np.isnan(ordered._array))
+    missing = as_mask(np.isnan(ordered._array))
     if name == "nanquantile":
         ranks = q * (missing.logical_not().sum((-1,), True) - 1)
-        return ranks.masked_fill_(wrap(np.less(ranks._array, 0)), 0)
+        return ranks.masked_fill_(as_mask(np.less(ranks._array, 0)), 0)
     last = ordered._array.shape[-1] - 1
     any_missing = missing._array.any(-1, keepdims=True)
     ranks = calls.mul__Scalar(q, last)
@@ -409,7 +411,7 @@ def histc(self, bins, min, max):
 
 def places_in(sequence, values, right, out_int32):
     """Where each value would be inserted into its sorted sequence."""
-    side = "right" if right else "left"
+    side: Any = "right" if right else "left"
     kind = np.int32 if out_int32 else np.int64
     if sequence.ndim == 1:
         return np.asarray(np.searchsorted(sequence, values, side)).astype(kind)

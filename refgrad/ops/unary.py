@@ -8,11 +8,12 @@ from refgrad.op import calls, composite, op, unary
 from refgrad.ops.checks import in_single, not_implemented
 
 BOOL_NEGATION = (
-    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+    "use the `~` or "
     "`logical_not()` operator instead."
 )
 
-# Signs --------------------------------------------------------------------------------------------------------------
+# Signs ------------------------------------------------------------------------------------------------------
 
 
 @op("neg(Tensor self) -> Tensor", inplace=True, promote="same", self=lambda grad: -grad)
@@ -59,7 +60,8 @@ def signs(array):
 def sign(self):
     if self.dtype.kind == "c":
         raise NotImplementedError(
-            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn "
+            "instead."
         )
     return signs(self)
 
@@ -79,7 +81,9 @@ def sgn(self):
     if self.dtype.kind != "c":
         return signs(self)
     size = np.abs(self)
-    return np.where(size == 0, self.dtype.type(0), np.divide(self, size, where=size != 0, out=np.zeros_like(self)))
+    return np.where(
+        size == 0, self.dtype.type(0), np.divide(self, size, where=size != 0, out=np.zeros_like(self))
+    )
 
 
 @op("signbit(Tensor self) -> Tensor")
@@ -89,7 +93,7 @@ def signbit(self):
     return np.signbit(self) if self.dtype.kind == "f" else np.less(self, 0)
 
 
-# Exponentials and logarithms ----------------------------------------------------------------------------------------
+# Exponentials and logarithms --------------------------------------------------------------------------------
 
 
 def exp2_of(array):
@@ -105,7 +109,7 @@ log10 = unary("log10", np.log10, lambda grad, self: grad / (self.conj() * 2.3025
 log2 = unary("log2", np.log2, lambda grad, self: grad / (self.conj() * 0.6931471805599453))
 log1p = unary("log1p", np.log1p, lambda grad, self: grad / (self + 1).conj(), node="Log1PBackward0")
 
-# Roots and reciprocals ----------------------------------------------------------------------------------------------
+# Roots and reciprocals --------------------------------------------------------------------------------------
 
 
 def reciprocals(array):
@@ -115,7 +119,9 @@ def reciprocals(array):
 
 sqrt = unary("sqrt", np.sqrt, lambda grad, result: grad / (2 * result.conj()))
 rsqrt = unary(
-    "rsqrt", in_single(lambda self: reciprocals(np.sqrt(self))), lambda grad, result: -0.5 * grad * result.pow(3).conj()
+    "rsqrt",
+    in_single(lambda self: reciprocals(np.sqrt(self))),
+    lambda grad, result: -0.5 * grad * result.pow(3).conj(),
 )
 reciprocal = unary("reciprocal", reciprocals, lambda grad, result: -grad * (result * result).conj())
 
@@ -130,7 +136,7 @@ def square_(self):
     return calls.pow_(self, 2)
 
 
-# Trigonometry -------------------------------------------------------------------------------------------------------
+# Trigonometry -----------------------------------------------------------------------------------------------
 
 sin = unary("sin", np.sin, lambda grad, self: grad * self.cos().conj())
 cos = unary("cos", np.cos, lambda grad, self: grad * -self.sin().conj())
@@ -204,12 +210,12 @@ def sigmoid_backward(grad_output, output):
     return grad_output * ((1 - output) * output).conj()
 
 
-for alias, name in {
-    "absolute": "abs", "negative": "neg", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh",
-    "arccosh": "acosh", "arctanh": "atanh",
-}.items():  # fmt: skip
+SYNONYMS = {f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
+for alias, name in (SYNONYMS | {"absolute": "abs", "negative": "neg"}).items():
     composite(f"{alias}(Tensor self) -> Tensor")(lambda self, name=name: getattr(calls, name)(self))
-    composite(f"{alias}_(Tensor(a!) self) -> Tensor(a!)")(lambda self, name=name: getattr(calls, name + "_")(self))
+    composite(f"{alias}_(Tensor(a!) self) -> Tensor(a!)")(
+        lambda self, name=name: getattr(calls, name + "_")(self)
+    )
 
 
 @op("relu(Tensor self) -> Tensor", inplace=True, promote="same",

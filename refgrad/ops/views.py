@@ -319,7 +319,9 @@ def unsqueezed(grad, sizes, dims):
 
 @op(
     "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
-    self=lambda grads, self_sym_sizes, split_size, dim: joined(grads, self_sym_sizes, dim, [split_size]),
+    self=lambda grads, self_sym_sizes, split_size, dim: parts_back(
+        grads, self_sym_sizes, equal_parts(self_sym_sizes[dim], split_size, len(grads)), dim
+    ),
 )
 def split(layout, split_size, dim):
     check_splittable(layout)
@@ -337,7 +339,7 @@ def split(layout, split_size, dim):
 
 @op(
     "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
-    self=lambda grads, self_sym_sizes, split_sizes, dim: joined(grads, self_sym_sizes, dim, split_sizes),
+    self=lambda grads, self_sym_sizes, split_sizes, dim: parts_back(grads, self_sym_sizes, split_sizes, dim),
 )
 def split_with_sizes(layout, split_sizes, dim):
     check_splittable(layout)
@@ -371,19 +373,21 @@ def pieces(layout, sizes, dim):
     return found
 
 
-def joined(grads, sizes, dim, split_sizes):
-    """The gradients of parts put together; zeros where there is none."""
+def parts_back(grads, sizes, split_sizes, dim):
+    """The gradients of consecutive parts put together; zeros where there is none."""
     dim = wrap_dim(dim, len(sizes))
     given = next(grad for grad in grads if grad is not None)
-    if len(split_sizes) == 1 != len(grads) or len(split_sizes) != len(grads):
-        step, size = split_sizes[0], sizes[dim]
-        split_sizes = [min(step, size - i * step) for i in range(len(grads))]
     parts = []
     for grad, size in zip(grads, split_sizes, strict=True):
         if grad is None:
-            grad = given.new_zeros(tuple(sizes[:dim]) + (size,) + tuple(sizes[dim + 1 :]))
+            grad = given.new_zeros((*sizes[:dim], size, *sizes[dim + 1 :]))
         parts.append(grad)
     return calls.cat(parts, dim)
+
+
+def equal_parts(size, step, count):
+    """The sizes of parts of a dimension of which all but the last are equally long."""
+    return [min(step, size - i * step) for i in range(count)]
 
 
 @op(

@@ -236,7 +236,7 @@ def test_restarting_forgets_the_spare(pair):
 def test_slow_functions_give_what_pytorch_gives(pair, monkeypatch):
     """Where NumPy has its own functions for float64, those of the C library are called one by one."""
     asked = []
-    monkeypatch.setitem(one_by_one.__globals__, "numpy_calls_libm", asked.append)
+    monkeypatch.setattr(sys.modules["refgrad.generator"], "numpy_calls_libm", asked.append)
     test_standard_numbers("float64", pair)
     test_other_distributions("float64", "log_normal", (1.0, 400.0), pair)
     assert set(asked) == {"log", "log1p", "cos", "sin", "exp"}

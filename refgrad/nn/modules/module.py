@@ -7,8 +7,17 @@ from typing import Any
 
 from refgrad import dtypes
 from refgrad.autograd import no_grad
-from refgrad.graph import RemovableHandle
-from refgrad.nn.modules.hooks import EXCLUSIVE, Hooked, add, everywhere
+from refgrad.nn.modules.global_hooks import (  # noqa: F401
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
+from refgrad.nn.modules.hooks import Hooked, everywhere
 from refgrad.nn.modules.state import Stateful
 from refgrad.nn.parameter import Buffer, Parameter, typename
 from refgrad.tensor import Device, Tensor
@@ -510,59 +519,3 @@ def dtype_asked_for(args: tuple, kwargs: dict) -> dtypes.DType | None:
 def indented(text: str) -> str:
     """The text with all lines but the first moved to the right."""
     return text.replace("\n", "\n  ")
-
-
-# The hooks of all modules -----------------------------------------------------------------------------------
-
-
-def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
-    """Call `hook(module, args)` before the forward of every module."""
-    return add(everywhere.forward_pre, hook)
-
-
-def register_module_forward_hook(
-    hook: Callable, *, with_kwargs: bool = False, always_call: bool = False
-) -> RemovableHandle:
-    """Call `hook(module, args, output)` after the forward of every module."""
-    handle = add(everywhere.forward, hook)
-    if with_kwargs:
-        everywhere.with_kwargs.add(handle.id)
-    if always_call:
-        everywhere.always_called.add(handle.id)
-    return handle
-
-
-def register_module_full_backward_pre_hook(hook: Callable) -> RemovableHandle:
-    """Call `hook(module, grad_output)` before the backward of every module."""
-    return add(everywhere.backward_pre, hook)
-
-
-def register_module_full_backward_hook(hook: Callable) -> RemovableHandle:
-    """Call `hook(module, grad_input, grad_output)` after the backward of every module."""
-    if everywhere.backward_is_full is False:
-        raise RuntimeError(EXCLUSIVE.replace("on a single Module", "as a global Module hook"))
-    everywhere.backward_is_full = True
-    return add(everywhere.backward, hook)
-
-
-def register_module_backward_hook(hook: Callable) -> RemovableHandle:
-    """The deprecated kind of `register_module_full_backward_hook`."""
-    if everywhere.backward_is_full is True:
-        raise RuntimeError(EXCLUSIVE.replace("on a single Module", "as a global Module hook"))
-    everywhere.backward_is_full = False
-    return add(everywhere.backward, hook)
-
-
-def register_module_buffer_registration_hook(hook: Callable) -> RemovableHandle:
-    """Call `hook(module, name, buffer)` whenever a buffer is registered."""
-    return add(everywhere.buffer, hook)
-
-
-def register_module_module_registration_hook(hook: Callable) -> RemovableHandle:
-    """Call `hook(module, name, submodule)` whenever a module is registered."""
-    return add(everywhere.module, hook)
-
-
-def register_module_parameter_registration_hook(hook: Callable) -> RemovableHandle:
-    """Call `hook(module, name, parameter)` whenever a parameter is registered."""
-    return add(everywhere.parameter, hook)
