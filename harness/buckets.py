@@ -2,8 +2,8 @@
 
 Words:
 
-features   what is left in a reduced program: views, in-place calls, hooks, modes, how backward is run, and the
-           ops that are not the plainest of their sort, since reduction puts the plainest one wherever it can
+features   what is left in a reduced program: views, in-place calls, hooks, modes, how backward is run, and
+           the ops that are not the plainest of their sort, for reduction puts the plainest one wherever it can
 signature  verdict, engine, phase, fact, how it differs, statement kind, error, features
 bucket     the findings of one signature: one exemplar (the smallest), how many, the first and the last seen
 rank       the place in furthest-point-first order: each next bucket is the one least like all before it, so

@@ -8,6 +8,7 @@ def apply_source(recipe: Recipe) -> str:
     wanted.
     """
     lines = ["def apply(node, grads, create_graph, needed):"]
+    lines += fast_lines(recipe)
     add = lines.append
     listed = any(recipe.is_list(target) for target in recipe.targets)
     for name in recipe.saved_inputs:
@@ -40,6 +41,61 @@ def apply_source(recipe: Recipe) -> str:
     lines += [f"    {line}" for line in body]
     lines += ["    finally:", "        if create_graph: call.leave_formula()"]
     return "\n".join(lines) + "\n"
+
+
+def fast_lines(recipe: Recipe) -> list[str]:
+    """Code for the common case: plain arithmetic on raw arrays of one type, nothing written since, all inputs asked for.
+
+    Whatever else turns up leaves for the code below, which does everything in PyTorch's order.
+    """
+    formulas, count = recipe.formulas, len(recipe.targets)
+    if (
+        not formulas
+        or any(not f.raw or "grad" not in f.parameters for f in formulas)
+        or len(formulas) != count
+    ):
+        return []
+    lines = ["    grad = grads[0]", "    while grad is not None and not create_graph and needed is None:"]
+    lines += ["        g_grad = grad._array", "        kind = g_grad.dtype"]
+    edges = ", ".join(f"edge{i}" for i in range(count))
+    lines += [f"        {edges}{',' if count == 1 else ''} = node.edges"]
+    for i, formula in enumerate(formulas):
+        position = recipe.targets.index(formula.targets[0])
+        lines += [f"        if edge{position} is None: result_{position} = None", "        else:"]
+        for name in dict.fromkeys(formula.parameters):
+            lines += [f"            {line}" for line in fast_operand_lines(recipe, name)]
+        result = f"result_{position}"
+        lines += [f"            {result} = formula{i}({raw_arguments(recipe, formula)})"]
+        lines += [f"            if {result} is g_grad: {result} = grad"]
+        lines += [f"            elif {result}.__class__ is not ndarray: {result} = asarray({result})"]
+    lines += [f"        return [{', '.join(f'result_{i}' for i in range(count))}]"]
+    return lines
+
+
+def fast_operand_lines(recipe: Recipe, name: str) -> list[str]:
+    """Code that gets one operand of a formula in the common case, or breaks off."""
+    if name in recipe.plain:
+        return [f"{name} = node.p_{name}"]
+    if name in recipe.saved_results:
+        return [
+            f"g_{name} = node.s_{name}",
+            f"if g_{name}.__class__ is not ndarray or node.c_{name}[0] != node.v_{name} or g_{name}.dtype is not kind: break",
+        ]
+    if name not in recipe.saved_inputs:
+        return []
+    detached = ""
+    if name in recipe.targets:
+        detached = f" or {name}._edge is None and edge{recipe.targets.index(name)} is not None"
+    number = f"if {name}.__class__ is float or {name}.__class__ is int: g_{name} = kind.type({name})"
+    return [
+        f"{name} = node.s_{name}",
+        f"if {name}.__class__ is Tensor:",
+        f"    g_{name} = {name}._array",
+        f"    cell = {name}._version_cell",
+        f"    if g_{name}.dtype is not kind or cell is not None and cell[0] != node.v_{name}{detached}: break",
+        *([f"el{number}"] if recipe.op.promote else []),
+        "else: break",
+    ]
 
 
 def wanted(position: int) -> str:

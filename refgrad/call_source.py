@@ -44,9 +44,9 @@ def array_lines(recipe: Recipe) -> list[str]:
                 if not (recipe.op.writes and name == "self"):
                     lines.append(f"    if a_{name}.__class__ is not ndarray: a_{name} = plain(a_{name})")
         elif argument.type == "Tensor[]":
-            lines.append(f"    a_{name} = [t._array for t in {name}]")
+            lines.append(f"    a_{name} = [plain(t._array) for t in {name}]")
         elif argument.type == "Tensor?[]":
-            lines.append(f"    a_{name} = [None if t is None else t._array for t in {name}]")
+            lines.append(f"    a_{name} = [None if t is None else plain(t._array) for t in {name}]")
     if promote and promote != "same":
         lines += promotion_lines(recipe, tensors, promote)
     return lines

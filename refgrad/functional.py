@@ -16,16 +16,14 @@ def norm(
     dtype: Any = None,
 ) -> Tensor:
     """The norm of a vector over dimensions, or for `p="nuc"` of matrices."""
-    vector_norm: Any = import_module("refgrad.linalg").vector_norm
-    matrix_norm: Any = import_module("refgrad.linalg").matrix_norm
-
+    linalg: Any = import_module("refgrad.linalg")
     dims = [dim] if isinstance(dim, int) else dim
     options = {"keepdim": keepdim, "dtype": dtype} | ({} if out is None else {"out": out})
     if p == "fro" and (dims is None or len(dims) <= 2):
-        return vector_norm(input, 2, dims, **options)
+        return linalg.vector_norm(input, 2, dims, **options)
     if isinstance(p, str):
-        return matrix_norm(input, p, list(range(input.ndim)) if dims is None else dims, **options)
-    return vector_norm(input, 2.0 if p is None else p, dims, **options)
+        return linalg.matrix_norm(input, p, list(range(input.ndim)) if dims is None else dims, **options)
+    return linalg.vector_norm(input, 2.0 if p is None else p, dims, **options)
 
 
 def tensor_norm(

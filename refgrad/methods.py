@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes, errors, modes
-from refgrad.modes import warn_once
 from refgrad.layout import root_of
+from refgrad.lazy import LazyArray
+from refgrad.modes import warn_once
 from refgrad.op import calls
 from refgrad.printing import tensor_repr
 from refgrad.storage import INFERENCE, version_cell
@@ -286,6 +287,8 @@ def deep_copy(self: Tensor, memo: dict) -> Tensor:
     new = object.__new__(type(self))
     new._array = window_like(self._array, root, copied_root)
     new._version_cell, new._edge, new._meta = [1], None, None
+    if isinstance(self._array, LazyArray):
+        new._array, new._version_cell = self._array.plain(), None
     memo[id(self)] = new
     if self.requires_grad:
         new._set_requires_grad(True)
@@ -326,6 +329,9 @@ def rebuild(kind: type, array: np.ndarray, requires_grad: bool, attributes: dict
     new.__dict__.update(attributes)
     return new
 
+
+# Pickled by a name of the package, so that unpickling in a fresh process loads the functions.
+rebuild.__module__, rebuild.__qualname__, rebuild.__name__ = "refgrad", "_rebuild_tensor", "_rebuild_tensor"
 
 for protocol, function in {
     "__array__": array_protocol,

@@ -57,7 +57,8 @@ def make_front(name: str, method: bool) -> Callable | None:
 
 
 FUNCTIONS_TOO = {
-    "diagonal_copy", "einsum", "resize_as_", "tensordot", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"
+    "_conj", "_neg_view", "diagonal_copy", "einsum", "resize_as_", "tensordot", "unsafe_chunk", "unsafe_split",
+    "unsafe_split_with_sizes"
 }  # fmt: skip
 """Names that are functions although PyTorch's tables of signatures do not list them."""
 
@@ -65,7 +66,7 @@ FUNCTIONS_TOO = {
 def front(name: str, overloads: list[Overload], method: bool) -> Callable:
     """Make the front of a name."""
     quick = quick_calls(overloads)
-    sizes = None if method else takes_sizes(overloads)
+    sizes = takes_sizes(overloads, method)
     slow = SlowFront(name, overloads, method)
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -75,8 +76,10 @@ def front(name: str, overloads: list[Overload], method: bool) -> Callable:
                 known = quick.get(kinds)
                 if known is not None:
                     return known[0](*args, *known[1])
+                if method and sizes is not None and len(args) > 1 and INT.issuperset(kinds[1:]):
+                    return sizes(args[0], args[1:])
                 return slow.learn(args, kinds, quick)
-            if sizes is not None and INT.issuperset([arg.__class__ for arg in args]):
+            if sizes is not None and not method and INT.issuperset([arg.__class__ for arg in args]):
                 return sizes(args)
         return slow(args, kwargs)
 
@@ -84,13 +87,20 @@ def front(name: str, overloads: list[Overload], method: bool) -> Callable:
     return function
 
 
-def takes_sizes(overloads: list[Overload]) -> Callable | None:
-    """The function of a name such as `zeros`, whose only required argument is a shape."""
-    if len(overloads) != 1 or not overloads[0].entry.schema.arguments:
-        return None
-    first, *others = overloads[0].entry.schema.arguments
-    is_shape = first.type == "SymInt[]" and first.size is None and first.default is None
-    return overloads[0].call if is_shape and all(a.default is not None for a in others) else None
+def takes_sizes(overloads: list[Overload], method: bool) -> Callable | None:
+    """The function of a name such as `zeros` or, of a tensor, `view`, whose only required argument is a shape."""
+    found = None
+    for overload in overloads:
+        arguments = overload.entry.schema.arguments[1:] if method else overload.entry.schema.arguments
+        if not arguments:
+            return None
+        first, *others = arguments
+        is_shape = first.type in ("SymInt[]", "int[]") and first.size is None and first.default is None
+        if is_shape and all(a.default is not None and a.keyword_only for a in others):
+            found = overload.call
+        elif first.type not in ("ScalarType", "Tensor"):
+            return None
+    return found
 
 
 def quick_calls(overloads: list[Overload]) -> dict[tuple, tuple[Callable, tuple]]:

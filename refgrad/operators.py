@@ -27,11 +27,17 @@ def operand(value: Any) -> Any:
     return NotImplemented
 
 
-def slot(symbol: str, make: Callable[[], Callable]) -> None:
-    """Give `Tensor` an operator whose function is made on first use."""
+def twin_of(entry: str) -> Callable:
+    """The function that does what an op does in place."""
+    found: Any = OPS[entry]
+    return found.call_inplace
+
+
+def slot(symbol: str, entry: str) -> None:
+    """Give `Tensor` an operator over an op, whose function is made on first use."""
 
     def first_use(self: Tensor, *others: Any) -> Any:
-        function = make()
+        function = OPS[entry].call
         setattr(Tensor, symbol, function)
         return function(self, *others)
 
@@ -43,7 +49,7 @@ def inplace_slot(symbol: str, entry: str) -> None:
 
     def operator(self: Tensor, other: Any) -> Any:
         other = operand(other)
-        return NotImplemented if other is NotImplemented else OPS[entry].call_inplace(self, other)
+        return NotImplemented if other is NotImplemented else twin_of(entry)(self, other)
 
     setattr(Tensor, symbol, operator)
 
@@ -98,7 +104,7 @@ def mod(self: Tensor, other: Any) -> Tensor:
 def imod(self: Tensor, other: Any) -> Tensor:
     """`self %= other`."""
     overload = "Tensor" if isinstance(other, Tensor) else "Scalar"
-    return OPS[f"remainder.{overload}"].call_inplace(self, other)
+    return twin_of(f"remainder.{overload}")(self, other)
 
 
 @attach
@@ -127,7 +133,7 @@ def rpow(self: Tensor, base: Any) -> Tensor:
 def ipow(self: Tensor, exponent: Any) -> Tensor:
     """`self **= exponent`."""
     overload = "Tensor_Tensor" if isinstance(exponent, Tensor) else "Tensor_Scalar"
-    return OPS[f"pow.{overload}"].call_inplace(self, exponent)
+    return twin_of(f"pow.{overload}")(self, exponent)
 
 
 @attach
@@ -189,12 +195,12 @@ REFLECTED = {
 TWO_OPERANDS = ARITHMETIC | BITS | COMPARISONS | REFLECTED
 IN_PLACE = {f"i{name}": entry for name, entry in (ARITHMETIC | BITS).items()}
 for name, entry in TWO_OPERANDS.items():
-    slot(f"__{name}__", lambda entry=entry: OPS[entry].call)
+    slot(f"__{name}__", entry)
 for name, entry in IN_PLACE.items():
     inplace_slot(f"__{name}__", entry)
 for name, entry in {"neg": "neg", "abs": "abs", "pos": "positive"}.items():
-    slot(f"__{name}__", lambda entry=entry: OPS[entry].call)
-Tensor.__rdiv__ = Tensor.__rtruediv__  # type: ignore[attr-defined]
+    slot(f"__{name}__", entry)
+setattr(Tensor, "__rdiv__", Tensor.__rtruediv__)  # noqa: B010 - mypy knows neither
 for name, function in {
     "eq": equal,
     "matmul": matmul,

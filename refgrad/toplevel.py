@@ -13,9 +13,10 @@ from refgrad.call import result_type as common_type
 from refgrad.layout import Size
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite
-from refgrad.ops import from_data, joining, shapes
+from refgrad.ops import joining, shapes
 from refgrad.ops.creation import finished
 from refgrad.ops.dimensions import stretched
+from refgrad.ops.from_data import full_type_name
 from refgrad.tensor import Tensor, wrap
 
 # Element types ----------------------------------------------------------------------------------------------
@@ -175,8 +176,7 @@ def check_tensors(name: str, tensors: Sequence[Any]) -> None:
     for position, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(
-                f"expected Tensor as element {position} in argument 0, but got "
-                f"{from_data.full_type_name(tensor)}"
+                f"expected Tensor as element {position} in argument 0, but got {full_type_name(tensor)}"
             )
 
 
@@ -243,6 +243,16 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(common)
 
 
+def no_tensor(name: str, value: Any) -> str:
+    """The text that refuses a value where a tensor, or a tuple of tensors, is wanted."""
+    given = full_type_name(value)
+    reason = f"      didn't match because some of the arguments have invalid types: (!{given}!)\n"
+    return (
+        f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:\n"
+        f" * (Tensor input)\n{reason} * (tuple of Tensors tensors)\n{reason}"
+    )
+
+
 def at_least(name: str, convert: Any) -> Any:
     """Make `atleast_1d` or a sibling: one tensor gives a tensor, several give a tuple."""
 
@@ -250,7 +260,7 @@ def at_least(name: str, convert: Any) -> Any:
         given = listed(tensors)
         if len(tensors) == 1 and given is tensors:
             if not isinstance(given[0], Tensor):
-                raise TypeError(from_data.no_tensor(name, given[0]))
+                raise TypeError(no_tensor(name, given[0]))
             return convert(given[0])
         check_tensors(name, given)
         return tuple([convert(tensor) for tensor in given])

@@ -44,7 +44,6 @@ from refgrad.nn.pooling import (  # noqa: F401
     max_pool2d,
     max_pool3d,
 )
-from refgrad.tensor import Tensor
 
 NATIVE = [
     "adaptive_avg_pool1d",
@@ -99,98 +98,98 @@ def __getattr__(name: str) -> Any:
 # Activations
 
 
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
+def relu(input: Any, inplace: bool = False) -> Any:
     """The input where it is positive, else 0."""
     return call_native("relu_" if inplace else "relu", input)
 
 
-def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+def relu6(input: Any, inplace: bool = False) -> Any:
     """The input between 0 and 6."""
     return call_native("relu6_" if inplace else "relu6", input)
 
 
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """The input where it is positive, else a share of it."""
     return call_native("leaky_relu_" if inplace else "leaky_relu", input, negative_slope)
 
 
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """The input where it is positive, else `alpha * (exp(input) - 1)`."""
     return call_native("elu_" if inplace else "elu", input, alpha)
 
 
-def selu(input: Tensor, inplace: bool = False) -> Tensor:
+def selu(input: Any, inplace: bool = False) -> Any:
     """The scaled `elu` that keeps mean and variance."""
     return call_native("selu_" if inplace else "selu", input)
 
 
-def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """The `elu` with a continuous derivative for every `alpha`."""
     return call_native("celu_" if inplace else "celu", input, alpha)
 
 
-def silu(input: Tensor, inplace: bool = False) -> Tensor:
+def silu(input: Any, inplace: bool = False) -> Any:
     """The input times its sigmoid."""
     return call_native("silu_" if inplace else "silu", input)
 
 
-def mish(input: Tensor, inplace: bool = False) -> Tensor:
+def mish(input: Any, inplace: bool = False) -> Any:
     """The input times the hyperbolic tangent of its softplus."""
     return call_native("mish_" if inplace else "mish", input)
 
 
-def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """The input between two bounds."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return call_native("hardtanh_" if inplace else "hardtanh", input, min_val, max_val)
 
 
-def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     """The sigmoid made of three straight pieces."""
     return call_native("hardsigmoid_" if inplace else "hardsigmoid", input)
 
 
-def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+def hardswish(input: Any, inplace: bool = False) -> Any:
     """The input times its `hardsigmoid`."""
     return call_native("hardswish_" if inplace else "hardswish", input)
 
 
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
     """The input where it is above a threshold, else a value."""
     return call_native("threshold_" if inplace else "threshold", input, threshold, value)
 
 
 def rrelu(
-    input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
-) -> Tensor:
+    input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
+) -> Any:
     """The `leaky_relu` with random slopes in training."""
     return call_native("rrelu_" if inplace else "rrelu", input, lower, upper, training)
 
 
-def glu(input: Tensor, dim: int = -1) -> Tensor:
+def glu(input: Any, dim: int = -1) -> Any:
     """One half of the input times the sigmoid of the other."""
     if input.dim() == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     return native("glu")(input, dim)
 
 
-def sigmoid(input: Tensor) -> Tensor:
+def sigmoid(input: Any) -> Any:
     """The logistic function."""
     return input.sigmoid()
 
 
-def tanh(input: Tensor) -> Tensor:
+def tanh(input: Any) -> Any:
     """The hyperbolic tangent."""
     return input.tanh()
 
 
-def softsign(input: Tensor) -> Tensor:
+def softsign(input: Any) -> Any:
     """`input / (1 + abs(input))`."""
     return input / (input.abs() + 1)
 
 
-def tanhshrink(input: Tensor) -> Tensor:
+def tanhshrink(input: Any) -> Any:
     """The input less its hyperbolic tangent."""
     return input - input.tanh()
 
@@ -208,30 +207,28 @@ def implied_dim(name: str, ndim: int, stacklevel: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The exponentials, scaled to sum to 1 over a dimension."""
     if dim is None:
         dim = implied_dim("softmax", input.dim(), _stacklevel)
     return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
 
 
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The softmax of the negated input."""
     if dim is None:
         dim = implied_dim("softmin", input.dim(), _stacklevel)
     return (-input).softmax(dim) if dtype is None else (-input).softmax(dim, dtype=dtype)
 
 
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The logarithm of the softmax."""
     if dim is None:
         dim = implied_dim("log_softmax", input.dim(), _stacklevel)
     return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
 
 
-def gumbel_softmax(
-    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
-) -> Tensor:
+def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
     """A random sample of a class, softened by `tau`; `hard` rounds it and keeps the soft gradient."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
@@ -247,6 +244,28 @@ def gumbel_softmax(
 # Dropout
 
 
+def local_response_norm(
+    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """Divide by a power of the mean square of neighbouring channels."""
+    ndim = input.dim()
+    if ndim < 3:
+        gap = " " * 25
+        raise ValueError(f"Expected 3D or higher dimensionality {gap}input (got {ndim} dimensions)")
+    if input.numel() == 0:
+        return input
+    around = (size // 2, (size - 1) // 2)
+    squares = input.mul(input)
+    if ndim == 3:
+        padded = pad(squares.unsqueeze(1), (0, 0, *around))
+        mean = native("avg_pool2d")(padded, (size, 1), stride=1).squeeze(1)
+    else:
+        shape = input.size()
+        padded = pad(squares.view(shape[0], 1, shape[1], shape[2], -1), (0, 0, 0, 0, *around))
+        mean = native("avg_pool3d")(padded, (size, 1, 1), stride=1).squeeze(1).view(shape)
+    return input / mean.mul(alpha).add(k).pow(beta)
+
+
 def check_probability(p: float) -> None:
     """Refuse what is no probability.
 
@@ -257,25 +276,23 @@ def check_probability(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def dropped(name: str, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+def dropped(name: str, input: Any, p: float, training: bool, inplace: bool) -> Any:
     """Call one of the kinds of dropout."""
     check_probability(p)
     return native(name + "_" if inplace else name)(input, p, training)
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Zero elements at random and scale the others up."""
     return dropped("dropout", input, p, training, inplace)
 
 
-def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
     """Dropout that keeps mean and variance of what `selu` gives."""
     return dropped("alpha_dropout", input, p, training, inplace)
 
 
-def feature_alpha_dropout(
-    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Tensor:
+def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
     """`alpha_dropout` of whole channels."""
     return dropped("feature_alpha_dropout", input, p, training, inplace)
 
@@ -292,7 +309,7 @@ def channel_note(spatial: int) -> str:
     return CHANNEL_WISE.format(spatial, spatial + 1, spatial + 2, "" if spatial == 1 else "s")
 
 
-def warn_rank(input: Tensor, spatial: int) -> None:
+def warn_rank(input: Any, spatial: int) -> None:
     """Warn of an input that has neither of the ranks that the dropout of channels is for."""
     if input.dim() not in (spatial + 1, spatial + 2):
         warnings.warn(
@@ -305,7 +322,7 @@ def warn_rank(input: Tensor, spatial: int) -> None:
         )
 
 
-def batched_dropout(input: Tensor, spatial: int, p: float, training: bool, inplace: bool) -> Tensor:
+def batched_dropout(input: Any, spatial: int, p: float, training: bool, inplace: bool) -> Any:
     """Dropout of channels for an input whose batch dimension may be missing."""
     if input.dim() == spatial + 2:
         return dropped("feature_dropout", input, p, training, inplace)
@@ -314,7 +331,7 @@ def batched_dropout(input: Tensor, spatial: int, p: float, training: bool, inpla
     return result.squeeze_(0) if inplace else result.squeeze(0)
 
 
-def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Dropout of whole channels of sequences."""
     check_probability(p)
     if input.dim() not in (2, 3):
@@ -324,7 +341,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return batched_dropout(input, 1, p, training, inplace)
 
 
-def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Dropout of whole channels of images."""
     check_probability(p)
     warn_rank(input, 2)
@@ -342,7 +359,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return dropped("feature_dropout", input, p, training, inplace)
 
 
-def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Dropout of whole channels of volumes."""
     check_probability(p)
     warn_rank(input, 3)
@@ -353,15 +370,13 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def layer_norm(
-    input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Tensor:
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
     """Scale the last dimensions to mean 0 and variance 1."""
     return native("layer_norm")(input, normalized_shape, weight, bias, eps, True)
 
 
-def rms_norm(
-    input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None
-) -> Tensor:
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
     """Scale the last dimensions to mean square 1."""
     return native("rms_norm")(input, normalized_shape, weight, eps)
 
@@ -377,15 +392,15 @@ def check_values_per_channel(size: Any) -> None:
 
 
 def batch_norm(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Tensor:
+) -> Any:
     """Scale each channel to mean 0 and variance 1 over the batch, or by running statistics."""
     if training:
         check_values_per_channel(input.size())
@@ -397,15 +412,15 @@ def batch_norm(
 
 
 def instance_norm(
-    input: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
     use_input_stats: bool = True,
     momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Tensor:
+) -> Any:
     """Scale each channel of each sample to mean 0 and variance 1."""
     if use_input_stats and math.prod(input.size()[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
@@ -415,12 +430,12 @@ def instance_norm(
 
 
 def group_norm(
-    input: Tensor,
+    input: Any,
     num_groups: int,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
+    weight: Any = None,
+    bias: Any = None,
     eps: float = 1e-5,
-) -> Tensor:
+) -> Any:
     """Scale groups of channels to mean 0 and variance 1."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
@@ -429,9 +444,7 @@ def group_norm(
     return native("group_norm")(input, num_groups, weight, bias, eps, True)
 
 
-def normalize(
-    input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None
-) -> Tensor:
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
     """Divide by the norm over a dimension."""
     norm = input.norm(p, dim, keepdim=True)
     if out is None:
@@ -443,14 +456,14 @@ def normalize(
 
 
 def embedding(
-    input: Tensor,
-    weight: Tensor,
+    input: Any,
+    weight: Any,
     padding_idx: int | None = None,
     max_norm: float | None = None,
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
-) -> Tensor:
+) -> Any:
     """The rows of `weight` at the given numbers."""
     if padding_idx is None:
         padding_idx = -1
@@ -464,6 +477,6 @@ def embedding(
     return native("embedding")(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
-def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
+def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
     """The input with elements put around it; the pairs of counts begin with the last dimension."""
     return native("pad")(input, pad, mode, value)

@@ -56,7 +56,7 @@ def reduction_number(reduction: str) -> int:
     return number
 
 
-def reduced(loss: Tensor, reduction: str, message: str) -> Tensor:
+def reduced(loss: Any, reduction: str, message: str) -> Any:
     """The loss reduced by its methods.
 
     Raises:
@@ -70,7 +70,7 @@ def reduced(loss: Tensor, reduction: str, message: str) -> Tensor:
 # Distances
 
 
-def broadcast_pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+def broadcast_pair(input: Any, target: Any) -> tuple:
     """Input and target brought to one shape, with a warning when they differ."""
     if target.size() == input.size():
         return input, target
@@ -85,7 +85,7 @@ def broadcast_pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return first, second
 
 
-def weighted(errors: Tensor, weight: Tensor, reduction: str) -> Tensor:
+def weighted(errors: Any, weight: Any, reduction: str) -> Any:
     """Errors times a weight for each, reduced; the mean is over the weights."""
     terms = errors * weight
     if reduction == "mean":
@@ -95,20 +95,20 @@ def weighted(errors: Tensor, weight: Tensor, reduction: str) -> Tensor:
     )
 
 
-def check_weight(weight: Tensor, input: Tensor) -> None:
+def check_weight(weight: Any, input: Any) -> None:
     """Refuse a weight that has not the shape of the input."""
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
 
 
 def mse_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Any,
+    target: Any,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+    weight: Any = None,
+) -> Any:
     """The squared distance of each pair of elements, reduced."""
     first, second = broadcast_pair(input, target)
     reduction = reduction_name(reduction, size_average, reduce)
@@ -119,13 +119,13 @@ def mse_loss(
 
 
 def l1_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Any,
+    target: Any,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+    weight: Any = None,
+) -> Any:
     """The distance of each pair of elements, reduced."""
     first, second = broadcast_pair(input, target)
     reduction = reduction_name(reduction, size_average, reduce)
@@ -136,13 +136,13 @@ def l1_loss(
 
 
 def smooth_l1_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Any,
+    target: Any,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
     beta: float = 1.0,
-) -> Tensor:
+) -> Any:
     """The distance, squared below `beta`."""
     first, second = broadcast_pair(input, target)
     number = reduction_number(reduction_name(reduction, size_average, reduce))
@@ -152,8 +152,8 @@ def smooth_l1_loss(
 
 
 def huber_loss(
-    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
-) -> Tensor:
+    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+) -> Any:
     """The distance, squared below `delta`, times `delta` above."""
     first, second = broadcast_pair(input, target)
     if weight is None:
@@ -169,13 +169,13 @@ def huber_loss(
 
 
 def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
+    input: Any,
+    target: Any,
+    weight: Any = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """The cross entropy of probabilities of one of two classes."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     if target.size() != input.size():
@@ -188,7 +188,7 @@ def binary_cross_entropy(
     return calls.binary_cross_entropy(input, target, weight, number)
 
 
-def common_shape(target: Tensor, weight: Tensor) -> tuple:
+def common_shape(target: Any, weight: Any) -> tuple:
     """The shape that target and weight broadcast to.
 
     Raises:
@@ -207,14 +207,14 @@ def common_shape(target: Tensor, weight: Tensor) -> tuple:
 
 
 def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
+    input: Any,
+    target: Any,
+    weight: Any = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    pos_weight: Tensor | None = None,
-) -> Tensor:
+    pos_weight: Any = None,
+) -> Any:
     """The cross entropy of the logits of one of two classes."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     if target.size() != input.size():
@@ -223,42 +223,42 @@ def binary_cross_entropy_with_logits(
 
 
 def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
+    input: Any,
+    target: Any,
+    weight: Any = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """The negative log-probability of the target classes; classes are dimension 1."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     return native("nll_loss_nd")(input, target, weight, number, ignore_index)
 
 
 def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
+    input: Any,
+    target: Any,
+    weight: Any = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
-) -> Tensor:
+) -> Any:
     """The cross entropy of logits with class numbers, or a probability for each class, as target."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     return native("cross_entropy_loss")(input, target, weight, number, ignore_index, label_smoothing)
 
 
 def kl_div(
-    input: Tensor,
-    target: Tensor,
+    input: Any,
+    target: Any,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
     log_target: bool = False,
-) -> Tensor:
+) -> Any:
     """The divergence of the target from the input's log-probabilities."""
     if size_average is not None or reduce is not None:
         number = reduction_number(legacy_reduction(size_average, reduce))
@@ -280,13 +280,13 @@ def kl_div(
 
 
 def multilabel_soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
+    input: Any,
+    target: Any,
+    weight: Any = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """The cross entropy of logits of labels, averaged over the labels."""
     reduction = reduction_name(reduction, size_average, reduce)
     log_sigmoid = native("log_sigmoid")
@@ -298,15 +298,15 @@ def multilabel_soft_margin_loss(
 
 
 def multi_margin_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Any,
+    target: Any,
     p: int = 1,
     margin: float = 1.0,
-    weight: Tensor | None = None,
+    weight: Any = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """By how much other classes come within a margin of the target class."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     if p not in (1, 2):
@@ -317,24 +317,24 @@ def multi_margin_loss(
 
 
 def multilabel_margin_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Any,
+    target: Any,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """By how much other classes come within a margin of several target classes."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     return native("multilabel_margin_loss")(input, target, number)
 
 
 def soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Any,
+    target: Any,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """The logistic loss of labels 1 and -1."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     return native("soft_margin_loss")(input, target, number)
@@ -344,32 +344,33 @@ def soft_margin_loss(
 
 
 def poisson_nll_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Any,
+    target: Any,
     log_input: bool = True,
     full: bool = False,
     size_average: bool | None = None,
     eps: float = 1e-8,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """The negative log-likelihood of counts."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     return native("poisson_nll_loss")(input, target, log_input, full, eps, number)
 
 
 def gaussian_nll_loss(
-    input: Tensor,
-    target: Tensor,
-    var: Tensor | float,
+    input: Any,
+    target: Any,
+    var: Any,
     full: bool = False,
     eps: float = 1e-6,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """The negative log-likelihood of normal variables with a variance for each."""
-    if bool((var < 0).any()) if isinstance(var, Tensor) else var < 0:
+    is_tensor = isinstance(var, Tensor)
+    if bool((var < 0).any()) if is_tensor else var < 0:
         raise ValueError("var has negative entry/entries")
-    variance = var if isinstance(var, Tensor) else var * calls.ones_like(input)
+    variance = var if is_tensor else var * calls.ones_like(input)
     if variance.size() != input.size():
         variance = fitted_variance(variance, input)
     if reduction not in REDUCTIONS:
@@ -383,7 +384,7 @@ def gaussian_nll_loss(
     return reduced(loss, reduction, "")
 
 
-def fitted_variance(variance: Tensor, input: Tensor) -> Tensor:
+def fitted_variance(variance: Any, input: Any) -> Any:
     """A variance for each row, ready to broadcast.
 
     Raises:
@@ -401,27 +402,27 @@ def fitted_variance(variance: Tensor, input: Tensor) -> Tensor:
 
 
 def hinge_embedding_loss(
-    input: Tensor,
-    target: Tensor,
+    input: Any,
+    target: Any,
     margin: float = 1.0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """The input where the target is 1, what it lacks of a margin where it is -1."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     return native("hinge_embedding_loss")(input, target, margin, number)
 
 
 def margin_ranking_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
+    input1: Any,
+    input2: Any,
+    target: Any,
     margin: float = 0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """By how much the one that should be higher fails to be so."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     if not input1.dim() == input2.dim() == target.dim():
@@ -433,14 +434,14 @@ def margin_ranking_loss(
 
 
 def cosine_embedding_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
+    input1: Any,
+    input2: Any,
+    target: Any,
     margin: float = 0,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """How far from parallel where the target is 1, how far beyond a margin where it is -1."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     return native("cosine_embedding_loss")(input1, input2, target, margin, number)
@@ -453,9 +454,9 @@ def check_margin(margin: float) -> None:
 
 
 def triplet_margin_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
+    anchor: Any,
+    positive: Any,
+    negative: Any,
     margin: float = 1.0,
     p: float = 2,
     eps: float = 1e-6,
@@ -463,7 +464,7 @@ def triplet_margin_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """By how much the negative example fails to be farther from the anchor than the positive one."""
     number = reduction_number(reduction_name(reduction, size_average, reduce))
     check_margin(margin)
@@ -471,15 +472,15 @@ def triplet_margin_loss(
 
 
 def triplet_margin_with_distance_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
+    anchor: Any,
+    positive: Any,
+    negative: Any,
     *,
     distance_function: Any = None,
     margin: float = 1.0,
     swap: bool = False,
     reduction: str = "mean",
-) -> Tensor:
+) -> Any:
     """`triplet_margin_loss` with any distance."""
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")

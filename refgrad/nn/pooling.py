@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 from refgrad.nn.native import native
-from refgrad.tensor import Tensor
 
 
 def pooled(name: str, return_indices: bool, *arguments: Any) -> Any:
@@ -14,7 +13,7 @@ def pooled(name: str, return_indices: bool, *arguments: Any) -> Any:
 
 
 def max_pool1d(
-    input: Tensor,
+    input: Any,
     kernel_size: Any,
     stride: Any = None,
     padding: Any = 0,
@@ -28,7 +27,7 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input: Tensor,
+    input: Any,
     kernel_size: Any,
     stride: Any = None,
     padding: Any = 0,
@@ -42,7 +41,7 @@ def max_pool2d(
 
 
 def max_pool3d(
-    input: Tensor,
+    input: Any,
     kernel_size: Any,
     stride: Any = None,
     padding: Any = 0,
@@ -55,7 +54,7 @@ def max_pool3d(
     return native(name)(input, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode)
 
 
-def sizes_for(output_size: Any, input: Tensor) -> Any:
+def sizes_for(output_size: Any, input: Any) -> Any:
     """The output size, with the input's own where it says None."""
     if isinstance(output_size, int):
         return output_size
@@ -65,34 +64,32 @@ def sizes_for(output_size: Any, input: Tensor) -> Any:
     return [n if size is None else size for size, n in zip(output_size, own, strict=True)]
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     """The mean of patches that share the last two dimensions evenly."""
     return native("adaptive_avg_pool2d")(input, sizes_for(output_size, input))
 
 
-def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
     """The mean of patches that share the last three dimensions evenly."""
     return native("adaptive_avg_pool3d")(input, sizes_for(output_size, input))
 
 
-def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """The maximum of patches that share the last dimension evenly."""
     return pooled("adaptive_max_pool1d", return_indices, input, output_size)
 
 
-def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """The maximum of patches that share the last two dimensions evenly."""
     return pooled("adaptive_max_pool2d", return_indices, input, sizes_for(output_size, input))
 
 
-def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """The maximum of patches that share the last three dimensions evenly."""
     return pooled("adaptive_max_pool3d", return_indices, input, sizes_for(output_size, input))
 
 
-def powers(
-    input: Tensor, norm_type: Any, count: int, kernel_size: Any, stride: Any, ceil_mode: bool
-) -> Tensor:
+def powers(input: Any, norm_type: Any, count: int, kernel_size: Any, stride: Any, ceil_mode: bool) -> Any:
     """The norm of each patch, of which `norm_type` is the order."""
     maximum = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}[count]
     if norm_type == float("inf"):
@@ -106,21 +103,21 @@ def powers(
 
 
 def lp_pool1d(
-    input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Tensor:
+    input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
     """The norm of each patch of the last dimension."""
     return powers(input, norm_type, 1, kernel_size, stride, ceil_mode)
 
 
 def lp_pool2d(
-    input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Tensor:
+    input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
     """The norm of each patch of the last two dimensions."""
     return powers(input, norm_type, 2, kernel_size, stride, ceil_mode)
 
 
 def lp_pool3d(
-    input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Tensor:
+    input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Any:
     """The norm of each patch of the last three dimensions."""
     return powers(input, norm_type, 3, kernel_size, stride, ceil_mode)

@@ -73,30 +73,27 @@ def declare_mean(count: int) -> None:
             total = total / counts.reshape([-1 if j == i else 1 for j in range(count)])
         return total.astype(self.dtype, copy=False)
 
-    if count == 2:
+    def plane(grad, grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1):
+        sizes = (grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1)
+        return getattr(calls, name)(grad, sizes)
 
-        def again(grad, grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1):
-            sizes = (grad_output_sym_argsize_minus_2, grad_output_sym_argsize_minus_1)
-            return getattr(calls, name)(grad, sizes)
-    else:
-
-        def again(
-            grad,
+    def space(
+        grad,
+        grad_output_sym_argsize_minus_3,
+        grad_output_sym_argsize_minus_2,
+        grad_output_sym_argsize_minus_1,
+    ):
+        sizes = (
             grad_output_sym_argsize_minus_3,
             grad_output_sym_argsize_minus_2,
             grad_output_sym_argsize_minus_1,
-        ):
-            sizes = (
-                grad_output_sym_argsize_minus_3,
-                grad_output_sym_argsize_minus_2,
-                grad_output_sym_argsize_minus_1,
-            )
-            return getattr(calls, name)(grad, sizes)
+        )
+        return getattr(calls, name)(grad, sizes)
 
     @op(
         f"{name}_backward(Tensor grad_output, Tensor self) -> Tensor",
         node=f"{title}BackwardBackward0",
-        grad_output=again,
+        grad_output=plane if count == 2 else space,
         self=lambda grad: grad.new_zeros(grad.shape),
     )
     def spread(grad_output, self):
@@ -130,7 +127,8 @@ def declare_max(count: int) -> None:
         check_adaptive(self, output_size, count, name)
         sizes = self.shape[-count:]
         shape = (*self.shape[:-count], *output_size)
-        values, indices = np.zeros(shape, self.dtype), np.zeros(shape, np.int64)
+        values: Any = np.zeros(shape, self.dtype)
+        indices: Any = np.zeros(shape, np.int64)
         numbers = np.arange(np.prod(sizes)).reshape(sizes)
         edges = [bounds(n, m) for n, m in zip(sizes, output_size, strict=True)]
         for place in itertools.product(*map(range, output_size)):

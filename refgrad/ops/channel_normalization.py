@@ -241,7 +241,7 @@ def instance_norm(
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     refuse_kind(input, "GroupNormKernelImpl")
     check_parameters(input, weight, bias)
-    array = working(np.ascontiguousarray(input)).reshape(N, group, -1)
+    array = working(np.ascontiguousarray(input)).reshape(N, group, C // group * HxW)
     mean, _, rstd = statistics(array, (2,), eps)
     result = ((array - mean) * rstd).reshape(N, C, HxW)
     if weight is not None:

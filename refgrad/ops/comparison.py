@@ -3,6 +3,7 @@
 import numpy as np
 
 from refgrad import call, dtypes
+from refgrad.lazy import plain
 from refgrad.op import OPS, calls, composite, op
 from refgrad.ops.checks import kind_name, not_implemented, together, with_number, written_zeros
 
@@ -60,7 +61,7 @@ comparison("ge", "greater_equal", np.greater_equal)
 
 @composite("equal(Tensor self, Tensor other) -> bool")
 def equal(self, other):
-    return np.array_equal(*together("arithmetic", self._array, other._array))
+    return np.array_equal(*together("arithmetic", plain(self._array), plain(other._array)))
 
 
 # Logic ------------------------------------------------------------------------------------------------------
@@ -121,6 +122,7 @@ def bitwise(name, function, kernel_name, shifts=False):
     )
     overload = "Tensor_Scalar" if shifts else "Scalar"
     rename(f"{name}.{overload}(Tensor self, Scalar other) -> Tensor", entry)
+    rename(f"{name}_.{overload}(Tensor(a!) self, Scalar other) -> Tensor(a!)", entry, "call_inplace")
     rename(f"{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", entry)
 
 
@@ -194,3 +196,19 @@ def isclose(self, other, rtol, atol, equal_nan):
 )
 def allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return bool(calls.isclose(self, other, rtol, atol, equal_nan)._array.all())
+
+
+def membership(elements, test_elements, assume_unique, invert):
+    """Which elements are among others."""
+    found = np.isin(*together("arithmetic", elements, test_elements), invert=invert)
+    return np.asarray(found)
+
+
+for elements, tests, overload in (
+    ("Tensor elements", "Tensor test_elements", "Tensor_Tensor"),
+    ("Tensor elements", "Scalar test_element", "Tensor_Scalar"),
+    ("Scalar element", "Tensor test_elements", "Scalar_Tensor"),
+):
+    op(f"isin.{overload}({elements}, {tests}, *, bool assume_unique=False, bool invert=False) -> Tensor")(
+        membership
+    )

@@ -40,9 +40,9 @@ def tensordot(self, other, dims_self, dims_other):
     for i, j in zip(dims_self, dims_other, strict=True):
         p, q = wrap_dim(i, self._array.ndim), wrap_dim(j, other._array.ndim)
         size, other_size = self._array.shape[p], other._array.shape[q]
-        if other_size == 1 != size:
+        if other_size == 1:
             self = calls.sum__dim_IntList(self, [p], True)
-        elif size == 1 != other_size:
+        elif size == 1:
             other = calls.sum__dim_IntList(other, [q], True)
         elif size != other_size:
             raise RuntimeError(
@@ -54,13 +54,19 @@ def tensordot(self, other, dims_self, dims_other):
     left, rows = arranged(self, dims_self, last=True)
     right, columns = arranged(other, dims_other, last=False)
     size = prod(self._array.shape[p] for p, _ in pairs)
-    if not rows and not columns:
-        if len(pairs) != 1:
-            left, right = calls.reshape(left, (size,)), calls.reshape(right, (size,))
-        return calls.reshape(calls.dot(left, right), ())
+    if prod(rows) == 1 == prod(columns):
+        return calls.reshape(total_product(left, right), (*rows, *columns))
     left = calls.reshape(left, (prod(rows), size))
     right = calls.reshape(right, (size, prod(columns)))
     return calls.reshape(calls.mm(left, right), (*rows, *columns))
+
+
+def total_product(left: Any, right: Any) -> Any:
+    """The sum of all products: of vectors where that costs no copy, else one by one."""
+    if left._array.flags.c_contiguous and right._array.flags.c_contiguous:
+        vectors = [t if t._array.ndim == 1 else calls.reshape(t, (t._array.size,)) for t in (left, right)]
+        return calls.dot(*vectors)
+    return calls.sum(calls.squeeze(left) * calls.squeeze(right))
 
 
 def arranged(tensor: Any, contracted: list[int], last: bool) -> tuple[Any, list[int]]:
@@ -200,6 +206,11 @@ def chain_of(tensors: Any) -> tuple[list, tuple]:
     return matrices, tuple(shape)
 
 
+def cheaper(option: tuple[int, int]) -> tuple[int, int]:
+    """The order in which a later split is preferred to an earlier one of equal cost."""
+    return option[0], -option[1]
+
+
 def cheapest_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
     """Where to split each stretch of a chain of matrices so that the fewest multiplications are needed."""
     count = len(sizes) - 1
@@ -208,11 +219,12 @@ def cheapest_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
     for length in range(1, count):
         for first in range(count - length):
             last = first + length
+            # On equal cost three matrices are multiplied from the left, longer chains from the right.
             options = [
                 (cost[first, k] + cost[k + 1, last] + sizes[first] * sizes[k + 1] * sizes[last + 1], k)
                 for k in range(first, last)
             ]
-            cost[first, last], splits[first, last] = min(options)
+            cost[first, last], splits[first, last] = min(options, key=cheaper if count == 3 else None)
     return splits
 
 

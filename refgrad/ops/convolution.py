@@ -30,28 +30,29 @@ def patches(padded: np.ndarray, kernel: tuple, stride: tuple, dilation: tuple) -
     return np.lib.stride_tricks.as_strided(padded, shape, (*padded.strides[:2], *strides), writeable=False)
 
 
-def columns(input: np.ndarray, kernel: tuple, options: tuple, groups: int) -> np.ndarray:
+def columns(input: np.ndarray, kernel: tuple, options: tuple, groups: int, places: tuple) -> np.ndarray:
     """The columns: samples, groups, channels of a group times places of the kernel, places of the output."""
     stride, padding, dilation = options
     padded = np.pad(input, [(0, 0), (0, 0), *[(p, p) for p in padding]])
-    window = patches(padded, kernel, stride, dilation)
     count = len(kernel)
+    window = patches(padded, kernel, stride, dilation)[(..., *map(slice, places), *[slice(None)] * count)]
     order = (0, 1, *range(2 + count, 2 + 2 * count), *range(2, 2 + count))
-    places = prod(window.shape[2 : 2 + count])
     length = input.shape[1] // groups * prod(kernel)
-    return window.transpose(order).reshape(input.shape[0], groups, length, places)
+    return window.transpose(order).reshape(input.shape[0], groups, length, prod(places))
 
 
-def convolve(input: np.ndarray, weight: np.ndarray, options: tuple, groups: int) -> np.ndarray:
-    """The plain convolution."""
+def convolve(
+    input: np.ndarray, weight: np.ndarray, options: tuple, groups: int, places: tuple | None = None
+) -> np.ndarray:
+    """The plain convolution, by default at all places where the kernel fits."""
     kernel = weight.shape[2:]
-    stride, padding, dilation = options
-    places = [
-        (size + 2 * p - d * (k - 1) - 1) // s + 1
-        for size, k, s, p, d in zip(input.shape[2:], kernel, stride, padding, dilation, strict=True)
-    ]
+    if places is None:
+        places = tuple(
+            (size + 2 * p - d * (k - 1) - 1) // s + 1
+            for size, k, s, p, d in zip(input.shape[2:], kernel, *options, strict=True)
+        )
     filters = weight.reshape(groups, weight.shape[0] // groups, -1)
-    result = np.matmul(filters[None], columns(input, kernel, options, groups))
+    result = np.matmul(filters[None], columns(input, kernel, options, groups, places))
     return result.reshape(input.shape[0], weight.shape[0], *places)
 
 
@@ -83,7 +84,8 @@ def weight_gradient(
 ) -> np.ndarray:
     """The gradient of `convolve` for its weight of this shape."""
     flat = grad.reshape(grad.shape[0], groups, shape[0] // groups, prod(grad.shape[2:]))
-    return np.matmul(flat, columns(input, shape[2:], options, groups).swapaxes(2, 3)).sum(0).reshape(shape)
+    found = columns(input, shape[2:], options, groups, grad.shape[2:])
+    return np.matmul(flat, found.swapaxes(2, 3)).sum(0).reshape(shape)
 
 
 def working(array: np.ndarray) -> np.ndarray:
@@ -204,7 +206,7 @@ def convolution_backward(
     results = [np.zeros(0, kind)] * 3
     if output_mask[0]:
         if transposed:
-            results[0] = convolve(grad, filters, options, groups)
+            results[0] = convolve(grad, filters, options, groups, input.shape[2:])
         else:
             results[0] = spread_back(grad, filters, input.shape[2:], options, groups)
     if output_mask[1]:

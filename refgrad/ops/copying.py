@@ -202,7 +202,7 @@ def cuda(self, device=None, non_blocking=False, memory_format=None):
     raise AssertionError("Torch not compiled with CUDA enabled")
 
 
-Tensor.cuda = cuda  # type: ignore[attr-defined]
+Tensor.cuda = cuda
 
 
 @composite("type_as(Tensor(a) self, Tensor other) -> Tensor(a)")
@@ -239,7 +239,7 @@ def has_format(self, memory_format):
     if memory_format is None or memory_format.name == "contiguous_format":
         return array.flags.c_contiguous or is_contiguous(array.shape, strides_of(array))
     rank = {"channels_last": 4, "channels_last_3d": 5}.get(memory_format.name)
-    if rank != array.ndim:
+    if rank is None or rank != array.ndim:
         return False
     order = (0, *range(2, rank), 1)
     strides = strides_of(array)

@@ -137,10 +137,10 @@ def adjoint(self):
     return calls.transpose(self, -2, -1).conj()
 
 
-Tensor.T = property(reversed_dims)  # type: ignore[attr-defined]
-Tensor.mT = property(matrix_transpose)  # type: ignore[attr-defined]
-Tensor.H = property(conjugate_transpose)  # type: ignore[attr-defined]
-Tensor.mH = property(matrix_adjoint)  # type: ignore[attr-defined]
+Tensor.T = property(reversed_dims)
+Tensor.mT = property(matrix_transpose)
+Tensor.H = property(conjugate_transpose)
+Tensor.mH = property(matrix_adjoint)
 
 
 # Cut and merged ---------------------------------------------------------------------------------------------

@@ -189,7 +189,7 @@ def index(self, indices):
     return np.array(self[places_of(self.shape, indices)], order="C")
 
 
-INDEX_PUT = {
+INDEX_PUT: dict = {
     "self": lambda grad, indices, accumulate: (
         grad if accumulate else calls.index_put(grad, indices, grad.new_zeros(()), False)
     ),

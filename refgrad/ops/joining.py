@@ -229,7 +229,7 @@ def unsafe_chunk(self, chunks, dim=0):
 def split_tensor(self, split_size, dim=0):
     """Consecutive parts of a dimension: of one size, or of the sizes listed."""
     if isinstance(split_size, Tensor):
-        split_size = int(split_size)
+        split_size = split_size.item()
     if isinstance(split_size, int) and not isinstance(split_size, bool):
         return calls.split(self, split_size, dim)
     return split_with_sizes.call(*split_binder().bind((self, split_size, dim), {})[1])
@@ -241,7 +241,7 @@ def split_binder():
     return Binder("split_with_sizes", [split_with_sizes.schema])
 
 
-Tensor.split = split_tensor  # type: ignore[attr-defined]
+Tensor.split = split_tensor
 
 
 def ends_of(size, sections):

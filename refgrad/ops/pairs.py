@@ -146,6 +146,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     else:
         loss = input - target * calls.log(calls.add__Scalar(input, eps))
     if full:
-        stirling = target * calls.log(target) - target + 0.5 * calls.log(2 * math.pi * target)
+        spread = calls.mul__Scalar(calls.log(calls.mul__Scalar(target, 2 * math.pi)), 0.5)
+        stirling = (target * calls.log(target) - target) + spread
         loss = calls.add_(loss, stirling.masked_fill(wrap(target._array <= 1), 0))
     return applied(loss, reduction)

@@ -255,13 +255,13 @@ def declare_avg_pool(count: int) -> None:
         return add_patches(grad_output / divisor, patches)
 
 
-def add_patches(shares: np.ndarray, patches: Patches) -> np.ndarray:
+def add_patches(shares: Any, patches: Patches) -> Any:
     """An array of the input's shape in which each element of a patch was given the patch's share."""
     lead = shares.ndim - patches.count
     ends = [(n - 1) * s + k for n, s, k in zip(patches.output, patches.stride, patches.kernel, strict=True)]
     sizes = [max(end, size + p) for end, size, p in zip(ends, patches.sizes, patches.padding, strict=True)]
     sizes = [n + p for n, p in zip(sizes, patches.padding, strict=True)]
-    result = np.zeros((*shares.shape[:lead], *sizes), shares.dtype)
+    result: Any = np.zeros((*shares.shape[:lead], *sizes), shares.dtype)
     for offset in itertools.product(*map(range, patches.kernel)):
         target = [
             slice(k, k + s * (n - 1) + 1, s)
@@ -321,11 +321,11 @@ def check_max_pool1d(self, kernel, stride, padding, dilation, ceil_mode):
 def max_pool1d_with_indices(self, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
     check_rank(self, "max_pool1d", MAX_RANK)
     options = [tuple(values)[0] for values in (kernel_size, stride or kernel_size, padding, dilation)]
-    check_max_pool1d(self, *options, ceil_mode)
-    kernel, step, pad, dilation = (
-        (neutral, value) for neutral, value in zip((1, 1, 0, 1), options, strict=True)
+    kernel, step, pad, gap = options
+    check_max_pool1d(self, kernel, step, pad, gap, ceil_mode)
+    found = calls.max_pool2d_with_indices(
+        calls.unsqueeze(self, -2), (1, kernel), (1, step), (0, pad), (1, gap), ceil_mode
     )
-    found = calls.max_pool2d_with_indices(calls.unsqueeze(self, -2), kernel, step, pad, dilation, ceil_mode)
     return tuple([calls.squeeze__dim(tensor, -2) for tensor in found])
 
 

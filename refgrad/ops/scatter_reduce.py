@@ -9,10 +9,11 @@ import numpy as np
 from refgrad.call import check_write
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import not_implemented
+from refgrad.ops.checks import kind_name, not_implemented
 from refgrad.ops.copying import copy_of, number_in
+from refgrad.ops.index_slices import check_index_vector, slices, without
 from refgrad.ops.memory import write_refused
-from refgrad.ops.scatter import at_least_1d, check_index_vector, kind_name, scatter_into, slices, without
+from refgrad.ops.scatter import at_least_1d, scatter_into
 
 SRC_DEPRECATED = (
     "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
@@ -86,7 +87,7 @@ def scatter_value_reduce_(self, dim, index, value, reduce):
 
 # `scatter_reduce` and `index_reduce` ------------------------------------------------------------------------
 
-UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+UFUNCS: dict = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 
 
 def neutral(reduce, dtype):

@@ -153,7 +153,8 @@ def worked_off(tensor: Tensor, items: tuple) -> tuple[Tensor, list]:
         if not ndim:
             raise IndexError(ZERO_DIM)
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
-    view, dim, indices = tensor, 0, []
+    view, dim = tensor, 0
+    indices: list = []
 
     def collect(index: Tensor) -> None:
         indices.extend([None] * (dim - len(indices)))
@@ -272,5 +273,5 @@ def set_item(self: Tensor, index: Any, value: Any) -> None:
     return None
 
 
-Tensor.__getitem__ = get_item  # type: ignore[attr-defined]
-Tensor.__setitem__ = set_item  # type: ignore[attr-defined]
+for _protocol, _function in {"__getitem__": get_item, "__setitem__": set_item}.items():
+    setattr(Tensor, _protocol, _function)

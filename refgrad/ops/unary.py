@@ -4,6 +4,7 @@ from math import log
 
 import numpy as np
 
+from refgrad import return_types
 from refgrad.op import calls, composite, op, unary
 from refgrad.ops.checks import in_single, not_implemented
 
@@ -210,8 +211,26 @@ def sigmoid_backward(grad_output, output):
     return grad_output * ((1 - output) * output).conj()
 
 
+# Parts of a number ------------------------------------------------------------------------------------------
+
+
+@op(
+    "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
+    nondifferentiable=(1,),
+    wrapper=return_types.named("frexp", "mantissa", "exponent"),
+    self=lambda grad, exponent: grad / calls.exp2(exponent),
+)
+def frexp(self):
+    if self.dtype.kind != "f":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    mantissa, exponent = np.frexp(self)
+    return mantissa, np.where(np.isfinite(self), exponent, 0).astype(np.int32)
+
+
+# Other names ------------------------------------------------------------------------------------------------
+
 SYNONYMS = {f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
-for alias, name in (SYNONYMS | {"absolute": "abs", "negative": "neg"}).items():
+for alias, name in (SYNONYMS | {"absolute": "abs", "negative": "neg", "fix": "trunc"}).items():
     composite(f"{alias}(Tensor self) -> Tensor")(lambda self, name=name: getattr(calls, name)(self))
     composite(f"{alias}_(Tensor(a!) self) -> Tensor(a!)")(
         lambda self, name=name: getattr(calls, name + "_")(self)

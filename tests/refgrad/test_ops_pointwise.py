@@ -360,3 +360,29 @@ y = x.exp()
 y.register_hook(lambda grad: grad * 2)
 g, = torch.autograd.grad(y.sqrt().sum(), x, create_graph=True)
 """)
+
+
+def test_frexp_is_differentiable_in_the_mantissa():
+    agree("""
+x = torch.tensor([0.3, -5.0, 0.0, inf], requires_grad=True)
+parts = torch.frexp(x)
+shown = repr(parts)
+g = torch.autograd.grad(parts.mantissa.sum(), x, create_graph=True)
+""")
+
+
+@pytest.mark.parametrize(
+    "form", ["[1, 2, 3]), torch.tensor([2, 3]", "[1, 2]), 2, invert=(True", "[2.0]), torch.tensor([2]"]
+)
+def test_isin(form):
+    agree(f"out = torch.isin(torch.tensor({form}))")
+
+
+def test_rrelu_draws_for_negative_elements_alone():
+    agree("""
+torch.manual_seed(0)
+x = torch.tensor([-1.0, 2.0, -3.0, 0.0], requires_grad=True)
+y = torch.rrelu(x, 0.1, 0.9, True)
+g, = torch.autograd.grad(y.sum(), x, create_graph=True)
+z = torch.rrelu_(x * 1, 0.1, 0.9, True)
+""")

@@ -1,0 +1,66 @@
+"""The public functions of the package: loads every family of ops, and gathers what stands beside them.
+
+Loaded on first use of a name that `refgrad/__init__.py` does not have; until then there is no tensor that could need it.
+"""
+
+import importlib
+import pkgutil
+from typing import Any
+
+from refgrad import (
+    functional,
+    methods,
+    namespaces,
+    operators,  # noqa: F401 - gives Tensor its operators
+    ops,
+    toplevel,
+)
+from refgrad.binding import TYPES, register_tensor_type
+from refgrad.printing import set_printoptions
+from refgrad.signatures.shown import is_function
+from refgrad.storage import UntypedStorage
+from refgrad.tensor import Device, Tensor
+from refgrad.types import MemoryFormat, TensorLayout
+
+for family in pkgutil.iter_modules(ops.__path__):
+    importlib.import_module(f"{ops.__name__}.{family.name}")
+
+register_tensor_type(Tensor)
+TYPES.register("Device", Device, "torch.device")
+TYPES.register("MemoryFormat", MemoryFormat, "torch.memory_format")
+TYPES.register("Layout", TensorLayout, "torch.layout")
+TYPES.register("Storage", UntypedStorage)
+TYPES.make_device = Device
+
+
+def public() -> dict[str, Any]:
+    """The public names that are no ops."""
+    from refgrad.ops import from_data, legacy
+
+    return {
+        **PYTHON_FUNCTIONS,
+        **legacy.TENSOR_TYPES,
+        "asarray": from_data.asarray,
+        "from_numpy": from_data.from_numpy,
+        "set_printoptions": set_printoptions,
+        "_rebuild_tensor": methods.rebuild,
+    }
+
+
+def find(name: str) -> Any:
+    """The function behind a public name, or None."""
+    return namespaces.make_front(name, method=False) if is_function(name) else None
+
+
+PYTHON_FUNCTIONS = {
+    name: getattr(module, name)
+    for module, names in (
+        (functional, "cdist chain_matmul einsum norm tensordot unique unique_consecutive"),
+        (
+            toplevel,
+            "atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors cartesian_prod finfo "
+            "frombuffer get_default_dtype iinfo meshgrid set_default_dtype split unravel_index",
+        ),
+    )
+    for name in names.split()
+}
