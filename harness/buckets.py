@@ -3,8 +3,9 @@
 Words:
 
 features   what is left in a reduced program: views, in-place calls, hooks, modes, how backward is run, and
-           the ops that are not the plainest of their sort, for reduction puts the plainest one wherever it can
-signature  verdict, engine, phase, fact, how it differs, statement kind, error, features
+           the ops that are not the plainest of their sort (reduction puts the plainest wherever it can)
+profile    every fact in which the reduced program differs, and how
+signature  verdict, engine, phase, fact, how it differs, statement kind, error, profile, features
 bucket     the findings of one signature: one exemplar (the smallest), how many, the first and the last seen
 rank       the place in furthest-point-first order: each next bucket is the one least like all before it, so
            that the first few show different bugs
@@ -37,6 +38,7 @@ NAMED = words(
 SILENT = MAKERS | words("print sum append range len list tuple save_for_backward") | frozenset(PLAIN_KINDS)
 WEIGHTS = {"verdict": 2.0, "engine": 3.0, "fact": 3.0, "how": 2.0, "phase": 1.0, "kind": 1.0, "error": 2.0}
 FEATURES_WEIGHT = 4.0
+PROFILE_WEIGHT = 4.0
 
 
 @dataclass(frozen=True)
@@ -50,17 +52,23 @@ class BucketSignature:
     how: str
     kind: str
     error: str
+    profile: frozenset[str]
     features: frozenset[str]
 
     def distance(self, other: "BucketSignature") -> float:
         """How unlike two signatures are; 0 for equal ones."""
         total = sum(weight for name, weight in WEIGHTS.items() if getattr(self, name) != getattr(other, name))
-        every = self.features | other.features
-        return total + FEATURES_WEIGHT * len(self.features ^ other.features) / max(len(every), 1)
+        total += FEATURES_WEIGHT * unlike(self.features, other.features)
+        return total + PROFILE_WEIGHT * unlike(self.profile, other.profile)
 
     def __str__(self) -> str:
         parts = [self.engine, self.phase, self.fact, self.how, self.kind, self.error]
         return "/".join(part for part in parts if part) + f" [{', '.join(sorted(self.features))}]"
+
+
+def unlike(these: frozenset[str], those: frozenset[str]) -> float:
+    """The share of members that two sets do not have in common."""
+    return len(these ^ those) / max(len(these | those), 1)
 
 
 @dataclass(frozen=True)
@@ -168,6 +176,7 @@ def signature_of(program: Program, finding: Finding, tensors: Tensors = ()) -> B
         finding.how,
         finding.statement_kind,
         finding.error,
+        frozenset(finding.profile),
         features_of(program, tensors),
     )
 

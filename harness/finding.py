@@ -9,8 +9,9 @@ judge     a function from a program to what is found in it
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 from harness.compare import ABSENT, Difference, Signature, is_numbers, short
@@ -23,6 +24,7 @@ from harness.verdict import Verdict
 # The ops that stand for any op, any op that saves a tensor, any view, and any in-place op.
 PLAIN_KINDS = ("clone", "square", "view_as", "mul_")
 COMPOUND = frozenset(("with", "for", "while", "if", "try", "asyncwith", "asyncfor"))
+MOST_PROFILED = 100
 GRAD_DETAILS = ("strides", "version", "grad_fn", "shares")
 NUMBER_OR_NAME = re.compile(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\d+")
 
@@ -57,6 +59,7 @@ class Finding:
     expected: str = ""
     actual: str = ""
     note: str = ""
+    profile: tuple[str, ...] = ()  # every fact that differs, and how; if asked for
 
     @property
     def signature(self) -> Signature:
@@ -106,7 +109,7 @@ class Finding:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Finding":
-        return cls(**{**data, "verdict": Verdict(data["verdict"])})
+        return cls(**{**data, "verdict": Verdict(data["verdict"]), "profile": tuple(data["profile"])})
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,13 @@ def findings_of(results: Sequence[Result]) -> list[Finding]:
     return [finding for result in results if (finding := finding_of(result)) is not None]
 
 
+def profile(found: Iterable[Difference]) -> tuple[str, ...]:
+    """Every fact in which a program differs, and how: bugs that show first in one fact differ in the others."""
+    return tuple(
+        sorted({f"{difference.fact} {how(difference)}" for difference in islice(found, MOST_PROFILED)})
+    )
+
+
 def tensors_of(trace: Trace | None) -> list[dict[str, TensorSeen]]:
     """The variables that are tensors after each step of a trace."""
     steps: list[dict[str, TensorSeen]] = []
@@ -190,7 +200,8 @@ def is_reading_error(value: Any) -> bool:
 
 
 def read(value: Any) -> str:
-    return f"reading raises {value[1]}" if is_reading_error(value) else "read"
+    """What came of reading: the kind of error, or the value if it is one of few."""
+    return f"reading raises {value[1]}" if is_reading_error(value) else sort(value)
 
 
 def plainly(ours: Any, theirs: Any) -> str:

@@ -1,10 +1,11 @@
 """Judges: what is found in a program by running it on the engines, in this process."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from harness.compare import first_difference
+from harness.compare import differences, first_difference
 from harness.engines.base import FULL, Engine, OutOfTime
-from harness.finding import Finding, Observation, finding_of, tensors_of
+from harness.finding import Finding, Observation, finding_of, profile, tensors_of
 from harness.known import Known
 from harness.program import Program
 from harness.run import (
@@ -38,17 +39,29 @@ class InProcess:
         known: Sequence[Known] = (),
         limit: float = TIME_LIMIT,
         only: str = "",
+        with_profile: bool = False,
     ):
         self.expected, self.engines, self.strict = expected, engines, strict
         self.thorough, self.known, self.limit = thorough, known, limit
         self.only = only  # findings of this engine count, "" for any
+        self.with_profile = with_profile
 
     def __call__(self, program: Program) -> Observation:
         results = self.results(program)
         findings = [found for result in results if (found := finding_of(result)) is not None]
         first: Finding | None = next((f for f in findings if self.only in ("", f.engine)), None)
+        if first is not None and self.with_profile:
+            first = replace(first, profile=self.profile(program, results, first.engine))
         trace = next((result.expected_trace for result in results if result.expected_trace is not None), None)
         return Observation(first, tensors_of(trace), raising(program, trace))
+
+    def profile(self, program: Program, results: Sequence[Result], name: str) -> tuple[str, ...]:
+        """Every fact in which the engine of this name differs."""
+        for result in results:
+            if result.engine == name and result.trace is not None and result.expected_trace is not None:
+                strict = bool(self.strict) or {name, self.expected.name} == {"torch", "refgrad"}
+                return profile(differences(result.expected_trace, result.trace, program, strict))
+        return ()
 
     def results(self, program: Program) -> list[Result]:
         if self.thorough:

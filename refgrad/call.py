@@ -166,7 +166,7 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
     if value is FREED:
         raise RuntimeError(errors.FREED)
     if isinstance(value, Packed):
-        return value.unpack(Tensor)
+        return value.unpack(Tensor, node)
     if isinstance(value, tuple):
         return unpack_list(node, name, value)
     saved = getattr(node, "v_" + name)
@@ -257,7 +257,7 @@ def rare_node(node: Any) -> None:
         for name in node.SAVED:
             value = getattr(node, "s_" + name)
             if value is not None and type(value) not in WRAPPED and not isinstance(value, tuple):
-                setattr(node, "s_" + name, Packed(pack_hook, unpack_hook, unpack(node, name)))
+                setattr(node, "s_" + name, Packed(pack_hook, unpack_hook, unpack(node, name), node))
 
 
 def remember_forward(node: Any) -> None:
@@ -283,6 +283,8 @@ def check_write(target: Tensor, sources: Sequence[Any] = (), shared: bool = Fals
     Raises:
         RuntimeError: with PyTorch's text.
     """
+    if modes.RARE and modes.state.rare.before_write is not None:
+        modes.state.rare.before_write(target)
     array = target._array
     if not shared and overlaps_itself(array.shape, array.strides):
         raise RuntimeError(errors.SELF_OVERLAP)

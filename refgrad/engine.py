@@ -15,7 +15,7 @@ import numpy as np
 from refgrad import modes
 from refgrad.gradients import check_nan, fitted, fitted_array, fitted_later, validated
 from refgrad.graph import CALL_NODE, AccumulateGrad, GraphRoot, Node, split_edge, start
-from refgrad.hooks import post_hooks, pre_hooks, tensor_hooks
+from refgrad.hooks import post_accumulate_hooks, post_hooks, pre_hooks, tensor_hooks
 from refgrad.layout import is_dense, layout_of, overlaps_itself, strides_of
 from refgrad.storage import count_write, version_cell
 from refgrad.tensor import SAME_DTYPE, Tensor, alias
@@ -117,17 +117,17 @@ def execute(
     None for those that were not reached.
     """
     task = GraphTask(keep_graph, create_graph)
-    gradients = validated(roots, list(gradients), "")
+    given = validated(roots, list(gradients), "")  # held until the end, so no leaf takes their memory
     if len(roots) == 1:
         root, number = split_edge(roots[0])
         grads: list = [None] * len(root.outputs)
-        grads[number] = gradients[0]
+        grads[number] = given[0]
     else:
         root = start(GraphRoot(), tuple(roots))
-        root.gradients = gradients
+        root.gradients = list(given)
         grads = []
     starting = [grads]
-    del gradients, grads  # whoever looks at reference counts next must not see them
+    del grads  # whoever looks at reference counts next must not see them
     dependencies = count_dependencies(root)
     if inputs:
         choose_needed(task, root, inputs, accumulate)
@@ -364,10 +364,10 @@ def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) 
         not create_graph
         and references(first) == 3  # the list, `first`, the argument
         and first._edge is None
-        and (array.base is None or references(array.base) == 2)
+        and (array.base is None or array.base.ndim == 1 and references(array.base) == 2)  # memory, no other tensor
         and references(array) == 3  # the tensor, `array`, the argument
         and gradient._array.dtype is array.dtype
-        and (array.flags.forc or is_dense(array.shape, array.strides))
+        and (array.flags.forc or is_dense(array.shape, strides_of(array)))
     ):
         np.add(array, gradient._array, out=array)
         count_write(first)
@@ -396,9 +396,7 @@ def accumulate_at(node: AccumulateGrad, grads: list, own: list | None = None) ->
         accumulate(leaf, gradient, 2 if own is not None else 3)
     hooks = meta.post_accumulate_hooks
     if hooks:
-        for hook in list(hooks.values()):
-            if hook(leaf) is not None:
-                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+        post_accumulate_hooks(leaf, hooks)
     return []
 
 

@@ -64,6 +64,15 @@ class RemovableHandle:
         if hooks is not None and self.id in hooks:
             del hooks[self.id]
 
+    def __getstate__(self) -> tuple:
+        return self.hooks_dict_ref(), self.id
+
+    def __setstate__(self, state: tuple) -> None:
+        hooks = OrderedDict() if state[0] is None else state[0]
+        self.hooks_dict_ref = weakref.ref(hooks)
+        self.id = state[1]
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
+
     def __enter__(self) -> "RemovableHandle":
         return self
 
@@ -191,6 +200,8 @@ def saved_properties(saved: tuple[str, ...], plain: dict[str, str]) -> dict[str,
 SHOW_SAVED: list[Callable] = []
 CALL_NODE: list[Callable] = []
 INPUT_METADATA: list[Callable] = []
+EDGE_OF: list[Callable] = []
+PLACED: list[Callable] = []
 
 
 def node_hooks(node: Node) -> NodeHooks:
@@ -256,18 +267,26 @@ class RawSaved:
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
                 "pair of hooks is allowed at a time."
             )
-        setattr(self.node, "s_" + self.name, Packed(pack, unpack, SHOW_SAVED[0](self.node, self.name)))
+        setattr(self.node, "s_" + self.name, Packed(pack, unpack, SHOW_SAVED[0](self.node, self.name), self.node))
 
 
 RawSaved.__name__ = "SavedTensor"
 
 
 class Packed:
-    """A saved tensor that went through a pair of saved-tensor hooks; its version is not checked."""
+    """A saved tensor that went through a pair of saved-tensor hooks; its version is not checked.
 
-    __slots__ = ("packed", "unpack_hook")
+    What the unpack hook gives back takes the place in the graph that the tensor had: `edge`, or, of a result of the
+    saving node itself (`node`), only its number, so that no cycle arises.
+    """
 
-    def __init__(self, pack: Callable, unpack: Callable, tensor: Any):
+    __slots__ = ("packed", "unpack_hook", "edge", "own_output")
+
+    def __init__(self, pack: Callable, unpack: Callable, tensor: Any, node: Any = None):
+        self.edge = EDGE_OF[0](tensor)
+        self.own_output = -1
+        if self.edge is not None and node is not None and split_edge(self.edge)[0] is node:
+            self.own_output, self.edge = split_edge(self.edge)[1], None
         with modes_off():
             before = version_of(tensor)
             self.packed = pack(tensor)
@@ -280,8 +299,8 @@ class Packed:
                 )
         self.unpack_hook = unpack
 
-    def unpack(self, tensor_type: type) -> Any:
-        """The tensor that the unpack hook gives back."""
+    def unpack(self, tensor_type: type, node: Any = None) -> Any:
+        """The tensor that the unpack hook gives back, for use in `node`."""
         with modes_off():
             result = self.unpack_hook(self.packed)
         if not isinstance(result, tensor_type):
@@ -289,7 +308,7 @@ class Packed:
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(result).__name__}"
             )
-        return result
+        return PLACED[0](result, self.edge if self.own_output < 0 else make_edge(node, self.own_output))
 
 
 class modes_off:

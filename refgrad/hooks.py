@@ -58,6 +58,22 @@ def tensor_hooks(node: Node, grads: list) -> list:
     return grads
 
 
+def post_accumulate_hooks(leaf: Tensor, hooks: dict) -> None:
+    """Run the hooks that see a leaf after its grad grew; what one returns goes to the next, and is then refused.
+
+    Raises:
+        RuntimeError: a hook returned another tensor than it was given.
+    """
+    seen = leaf
+    for hook in list(hooks.values()):
+        result = hook(seen)
+        if result is not None and result is not seen:
+            check_replacement(seen, result, hook)
+            seen = result
+    if seen is not leaf:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
 def pre_hooks(node: Node, grads: list) -> list:
     """Run the hooks that see all gradients before the node runs."""
     for hook in list(node.hooks.pre.values()):

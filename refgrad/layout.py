@@ -211,7 +211,12 @@ def iterated_strides(shape: Sequence[int], operands: Sequence[np.ndarray]) -> tu
     none has, they stay as they are.
     """
     ndim = len(shape)
-    opinions = [broadcast_strides(array, ndim, shape) for array in operands]
+    return ordered_strides(shape, [broadcast_strides(array, ndim, shape) for array in operands])
+
+
+def ordered_strides(shape: Sequence[int], opinions: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Dense strides whose dimensions are ordered as several strides ask for; 0 is no opinion."""
+    ndim = len(shape)
     order = list(range(ndim - 1, -1, -1))  # fastest first
     for i in range(1, ndim):
         at = i

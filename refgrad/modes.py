@@ -8,6 +8,7 @@ made.
 import itertools
 import threading
 import warnings
+from collections.abc import Callable
 
 GRAD_OFF: set[int] = set()
 """Beacon: threads whose grad mode is off."""
@@ -25,7 +26,7 @@ sequence = itertools.count()
 class Rare:
     """The rare modes of one thread."""
 
-    __slots__ = ("anomaly", "check_nan", "inference", "saved_tensor_hooks", "hooks_disabled")
+    __slots__ = ("anomaly", "check_nan", "inference", "saved_tensor_hooks", "hooks_disabled", "before_write")
 
     def __init__(self) -> None:
         self.anomaly = False
@@ -33,6 +34,7 @@ class Rare:
         self.inference = False
         self.saved_tensor_hooks: tuple = ()
         self.hooks_disabled: str | None = None
+        self.before_write: Callable | None = None  # called with a tensor that is about to be written
 
 
 class State(threading.local):
@@ -66,6 +68,7 @@ def set_rare(**changes: object) -> dict[str, object]:
     for name, value in changes.items():
         setattr(rare, name, value)
     on = rare.anomaly or rare.inference or rare.saved_tensor_hooks or rare.hooks_disabled is not None
+    on = on or rare.before_write is not None
     (RARE.add if on else RARE.discard)(threading.get_ident())
     return before
 

@@ -88,7 +88,7 @@ def front(name: str, overloads: list[Overload], method: bool) -> Callable:
 
 
 def takes_sizes(overloads: list[Overload], method: bool) -> Callable | None:
-    """The function of a name such as `zeros` or, of a tensor, `view`, whose only required argument is a shape."""
+    """The function of a name such as `zeros` or `view`, whose only required argument is a shape."""
     found = None
     for overload in overloads:
         arguments = overload.entry.schema.arguments[1:] if method else overload.entry.schema.arguments

@@ -15,10 +15,12 @@ import numpy as np
 
 from refgrad import dtypes, errors, modes
 from refgrad.graph import (
+    EDGE_OF,
     INPUT_METADATA,
     LEAF_SEQUENCE,
     NOWHERE,
     PENDING,
+    PLACED,
     AccumulateGrad,
     Node,
     RemovableHandle,
@@ -27,7 +29,7 @@ from refgrad.graph import (
     split_edge,
 )
 from refgrad.layout import Size, layout_of, strides_of
-from refgrad.storage import INFERENCE, UntypedStorage, data_ptr, version_of
+from refgrad.storage import INFERENCE, UntypedStorage, data_ptr, version_cell, version_of
 
 NOT_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
@@ -518,6 +520,22 @@ def edge_of(tensor: Tensor) -> Any:
         if not meta.requires_grad:
             return NOWHERE if meta.base.requires_grad else None
     return accumulator(tensor)
+
+
+def placed_at(tensor: Tensor, edge: Any) -> Tensor:
+    """A tensor over the same memory and counter at this place in the graph; at a leaf's, a leaf."""
+    new = alias(tensor, version_cell(tensor))
+    node = None if edge is None else split_edge(edge)[0]
+    if type(node) is AccumulateGrad:
+        meta = new._meta = AutogradMeta()
+        meta.requires_grad, meta.accumulator = True, weakref.ref(node)
+        edge = PENDING
+    new._edge = edge
+    return new
+
+
+EDGE_OF.append(edge_of)
+PLACED.append(placed_at)
 
 
 def set_edge(tensor: Tensor, edge: Any) -> None:

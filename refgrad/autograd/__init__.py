@@ -1,5 +1,6 @@
 """`torch.autograd`: running backward, and what surrounds it."""
 
+import importlib.util
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from refgrad.autograd import function, grad_mode, graph
 from refgrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from refgrad.autograd.function import Function
 from refgrad.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from refgrad.autograd.gradcheck import gradcheck, gradgradcheck
 from refgrad.autograd.graph import GradientEdge
 from refgrad.autograd.graph import unsafe_preserve_version_counter as _unsafe_preserve_version_counter
 from refgrad.layout import Size
@@ -23,6 +25,8 @@ __all__ = [
     "function",
     "grad",
     "grad_mode",
+    "gradcheck",
+    "gradgradcheck",
     "graph",
     "inference_mode",
     "no_grad",
@@ -37,6 +41,14 @@ CYCLE = (
     "to None after use to break the cycle and avoid the leak."
 )
 UNUSED = "appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."
+
+_SUBMODULES = frozenset(["forward_ad", "functional"])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES and importlib.util.find_spec(f"refgrad.autograd.{name}") is not None:
+        return importlib.import_module(f"refgrad.autograd.{name}")
+    raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
 
 
 def backward(
@@ -136,13 +148,19 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    if is_grads_batched:
-        raise NotImplementedError("refgrad has no is_grads_batched yet")
     gradients = root_gradients(roots, as_gradients(grad_outputs, len(roots)), is_grads_batched)
     create = flag(create_graph)
     keep = create if retain_graph is None else flag(retain_graph)
-    edges = root_edges(roots)
-    results = engine.execute(edges, gradients, keep, create, [input_edge(each) for each in chosen], False)
+    edges, targets = root_edges(roots), [input_edge(each) for each in chosen]
+    if is_grads_batched:
+        from refgrad.autograd.batched import run_batched
+
+        def run(sample: list, keep: bool) -> list:
+            return engine.execute(edges, sample, keep, create, targets, False)
+
+        results = run_batched(run, gradients, keep, create)
+    else:
+        results = engine.execute(edges, gradients, keep, create, targets, False)
     allowed = materialize_grads if allow_unused is None else allow_unused
     for index, (result, target) in enumerate(zip(results, chosen, strict=True)):
         if result is None and not allowed:
@@ -200,9 +218,10 @@ def root_gradients(roots: Sequence, gradients: list, batched: bool) -> list:
             raise AssertionError("Expected output to be a torch.Tensor")
         shape, dtype = root_shape(root)
         if isinstance(gradient, Tensor):
-            check_root_gradient(
-                gradient, shape, dtype, lambda: (gradients.index(gradient), roots.index(root))
-            )
+            sample = gradient[0] if batched else gradient
+            if batched and sample.shape != shape:
+                refuse_batch(root, sample, gradients.index(gradient), roots.index(root))
+            check_root_gradient(sample, shape, dtype, lambda: (gradients.index(gradient), roots.index(root)))
             found.append(gradient)
         elif gradient is not None:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
@@ -213,6 +232,24 @@ def root_gradients(roots: Sequence, gradients: list, batched: bool) -> list:
     if len(roots) > len(gradients):
         raise RuntimeError(f"got {len(roots)} tensors and {len(gradients)} gradients")
     return found
+
+
+def refuse_batch(root: Any, sample: Tensor, at_gradient: int, at_root: int) -> None:
+    """Refuse a batch of gradients whose samples do not fit their root.
+
+    Raises:
+        RuntimeError: in any case.
+    """
+    if isinstance(root, GradientEdge):
+        raise RuntimeError("Batched grads are not supported with GradientEdge")
+    # PyTorch shows the shape that is left when a dimension of the sample, too, is taken for a batch.
+    raise RuntimeError(
+        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+        "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+        f"mismatch was detected: grad_output[{at_gradient}] has a shape of {Size(sample.shape[1:])} and "
+        f"output[{at_root}] has a shape of {Size(root.shape)}. If you only want some tensors in `grad_output` to "
+        "be considered batched, consider using vmap."
+    )
 
 
 def check_root_gradient(gradient: Tensor, shape: tuple, dtype: dtypes.DType, places: Callable) -> None:

@@ -46,7 +46,7 @@ def unpack(node: Node, saved: Any) -> Any:
     if saved is None:
         return None
     if isinstance(saved, Packed):
-        return saved.unpack(Tensor)
+        return saved.unpack(Tensor, node)
     kept, version, had_node = saved
     if isinstance(kept, SavedResult):
         tensor = wrap(kept.array)
@@ -208,5 +208,5 @@ def apply_saved_hooks(ctx: Any) -> None:
         call.remember_forward(ctx)
     if rare.saved_tensor_hooks:
         pack, unpack_hook = rare.saved_tensor_hooks[-1]
-        packed = [None if s is None else Packed(pack, unpack_hook, unpack(ctx, s)) for s in ctx._saved]
+        packed = [None if s is None else Packed(pack, unpack_hook, unpack(ctx, s), ctx) for s in ctx._saved]
         ctx.__dict__["_saved"] = tuple(packed)

@@ -1,16 +1,19 @@
 """`torch.autograd.graph`: looking at the graph and hooking into it."""
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from refgrad import modes
 from refgrad.graph import AccumulateGrad, Node, RemovableHandle, make_edge, split_edge
-from refgrad.storage import INFERENCE, count_write, version_cell, version_of
+from refgrad.layout import root_of
+from refgrad.storage import INFERENCE, count_write, data_ptr, version_cell, version_of
 from refgrad.tensor import Tensor, edge_of
 
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
@@ -90,6 +93,85 @@ class disable_saved_tensors_hooks:
 
     def __exit__(self, *exception: object) -> None:
         modes.set_rare(**self.previous)
+
+
+class MutationContext:
+    """What `allow_mutation_on_saved_tensors` knows: the tensors that nodes saved, and copies of those written since."""
+
+    def __init__(self) -> None:
+        self.original: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # handle -> saved tensor
+        self.cloned: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # handle -> its copy
+        self.handles: weakref.WeakValueDictionary = (
+            weakref.WeakValueDictionary()
+        )  # (tensor, version) -> handle
+
+    def clear(self) -> None:
+        """Forget everything: backward is not possible any more."""
+        self.original.clear()
+        self.cloned.clear()
+        self.handles.clear()
+
+    def pack(self, tensor: Tensor) -> "MutationHandle":
+        """A handle in place of a saved tensor; the same one while the tensor is not written."""
+        key = (id(tensor), data_ptr(tensor._array), version_of(tensor))
+        handle = self.handles.get(key)
+        if handle is None:
+            handle = self.handles[key] = MutationHandle()
+            self.original[handle] = tensor
+        return handle
+
+    def unpack(self, handle: "MutationHandle") -> Tensor:
+        """The tensor as it was when it was saved."""
+        found = self.cloned.get(handle)
+        found = self.original.get(handle) if found is None else found
+        if found is None:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
+                "originally recorded."
+            )
+        return found
+
+    def before_write(self, target: Tensor) -> None:
+        """Copy the saved tensors that share memory with one that is about to be written."""
+        root = root_of(target._array)
+        for handle, tensor in list(self.original.items()):
+            if root_of(tensor._array) is root:
+                previous = modes.set_rare(before_write=None, saved_tensor_hooks=())
+                try:
+                    self.cloned[handle] = tensor.clone()
+                finally:
+                    modes.set_rare(**previous)
+                del self.original[handle]
+
+
+class MutationHandle:
+    """Stands in a node for a tensor that may be written."""
+
+    __slots__ = ("__weakref__",)
+
+
+class allow_mutation_on_saved_tensors(saved_tensors_hooks):
+    """Inside the block, writing to a saved tensor copies it first, so that backward finds the old value.
+
+    Raises:
+        RuntimeError: entered inside another such block.
+    """
+
+    def __init__(self) -> None:
+        self.context = MutationContext()
+        super().__init__(self.context.pack, self.context.unpack)
+
+    def __enter__(self) -> MutationContext:  # type: ignore[override]
+        if modes.state.rare.before_write is not None:
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        super().__enter__()
+        modes.set_rare(before_write=self.context.before_write)
+        return self.context
+
+    def __exit__(self, *exception: object) -> None:
+        self.context.clear()
+        modes.set_rare(before_write=None)
+        super().__exit__(*exception)
 
 
 class unsafe_preserve_version_counter:

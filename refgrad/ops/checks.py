@@ -58,6 +58,12 @@ def computed(refusal, function, kinds="f"):
     return kernel
 
 
+def first_of_equals(function: np.ufunc, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The maximum or minimum that keeps the first of two equal operands, which shows in the sign of zero."""
+    # NumPy keeps the second one, except in half precision.
+    return function(first, second) if first.itemsize == 2 else function(second, first)
+
+
 def written_zeros(grad: Any, shape: tuple) -> Any:
     """Zeros as the gradient of an operand that nothing flows into; PyTorch counts filling them as a write."""
     zeros = grad.new_zeros(shape)

@@ -5,7 +5,15 @@ import warnings
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.layout import contiguous_strides, is_contiguous, is_dense, iterated_strides, strides_of
+from refgrad.layout import (
+    Layout,
+    contiguous_strides,
+    is_contiguous,
+    is_dense,
+    iterated_strides,
+    strides_of,
+    window,
+)
 from refgrad.op import calls, composite, op
 from refgrad.tensor import CPU, Device, Tensor, wrap
 from refgrad.types import contiguous_format
@@ -15,10 +23,9 @@ from refgrad.types import contiguous_format
 
 def empty_strided(shape, strides, dtype):
     """New memory of this shape and these strides, counted in elements."""
-    size = (
-        1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True)) if 0 not in shape else 0
-    )
-    memory = np.empty(size, dtype)
+    if 0 in shape:
+        return window(np.empty(0, dtype), dtype, Layout(tuple(shape), tuple(strides), 0))
+    memory = np.empty(1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True)), dtype)
     return np.ndarray(shape, dtype, memory, 0, tuple(stride * memory.itemsize for stride in strides))
 
 

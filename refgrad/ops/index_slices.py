@@ -137,7 +137,7 @@ def add_slices(target, dim, index, source, alpha):
     **INDEX_ADD,
 )
 def index_add(self, dim, index, source, alpha):
-    result = copy_of(self)
+    result = copy_of(self, contiguous=True)
     add_slices(result, dim, index, source, alpha)
     return result
 
@@ -216,7 +216,7 @@ def copy_slices(target, dim, index, source):
 
 @op("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", **INDEX_COPY)
 def index_copy(self, dim, index, source):
-    result = copy_of(self)
+    result = copy_of(self, contiguous=True)
     copy_slices(result, dim, index, source)
     return result
 

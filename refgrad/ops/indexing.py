@@ -9,7 +9,15 @@ import warnings
 import numpy as np
 
 from refgrad import dtypes, errors
-from refgrad.layout import broadcast_shapes, expands_to, overlaps_itself
+from refgrad.layout import (
+    broadcast_shapes,
+    broadcast_strides,
+    contiguous_strides,
+    expands_to,
+    ordered_strides,
+    overlaps_itself,
+    strides_of,
+)
 from refgrad.op import calls, composite, op
 from refgrad.ops.copying import copy_of, empty_strided, number_in
 
@@ -22,19 +30,6 @@ EXPANDED = (
 
 
 # Index lists ------------------------------------------------------------------------------------------------
-
-
-def places_of(shape, indices):
-    """What NumPy indexes an array of this shape with.
-
-    Raises:
-        IndexError: the indices do not fit the shape.
-    """
-    expanded, common = index_list(shape, indices)
-    bad = first_out_of_bounds(shape, expanded, common)
-    if bad is not None:
-        raise bad[1]
-    return as_places(expanded)
 
 
 def as_places(expanded):
@@ -131,6 +126,8 @@ def put(target, indices, values, accumulate):
             "result of shape "
             f"{list(shape)}"
         )
+    if 0 in shape:
+        return
     bad = first_out_of_bounds(target.shape, expanded, common)
     if bad is not None:
         if len(common) == 1 and all(index is not None for index in expanded):
@@ -186,7 +183,37 @@ def warn_expanded(array, name, example):
     ),
 )
 def index(self, indices):
-    return np.array(self[places_of(self.shape, indices)], order="C")
+    expanded, common = index_list(self.shape, indices)
+    shape = result_shape(self.shape, expanded, common)
+    bad = None if 0 in shape else first_out_of_bounds(self.shape, expanded, common)
+    if bad is not None:
+        raise bad[1]
+    strides = indexed_strides(self, expanded, common)
+    if strides == contiguous_strides(shape) and 0 not in shape:
+        return np.array(self[as_places(expanded)], order="C")
+    result = empty_strided(shape, strides, self.dtype)
+    if 0 not in shape:
+        result[...] = self[as_places(expanded)]
+    return result
+
+
+def indexed_strides(array, expanded, common):
+    """The strides of what an index list reads, ordered as in the array, then as in the indices."""
+    given = [i for i, index in enumerate(expanded) if index is not None]
+    rest = [i for i in range(array.ndim) if i >= len(expanded) or expanded[i] is None]
+    first = given[0] if given[-1] - given[0] + 1 == len(given) else 0
+    before, after = rest[:first], rest[first:]
+    shape = (*[array.shape[i] for i in before], *common, *[array.shape[i] for i in after])
+    steps = strides_of(array)
+    opinions = [(*[steps[i] for i in before], *[0] * len(common), *[steps[i] for i in after])]
+    for i in given:
+        inner = broadcast_strides(expanded[i], len(common), common)
+        outer = contiguous_strides((1,) * len(before) + expanded[i].shape + (1,) * len(after))
+        left, right = outer[: len(before)], outer[len(outer) - len(after) :]
+        padded = (*left, *inner, *right)
+        lone = [j for j in range(len(shape)) if not len(before) <= j < len(before) + len(common)]
+        opinions.append(tuple([0 if j in lone and shape[j] != 1 else step for j, step in enumerate(padded)]))
+    return ordered_strides(shape, opinions)
 
 
 INDEX_PUT: dict = {
@@ -283,7 +310,7 @@ def mask_filled(self, mask, value):
     """A copy in the common shape, with a number where the mask is true."""
     mask, self = broadcast(mask, self)
     check_mask(mask)
-    result = copy_of(self)
+    result = copy_of(self, contiguous=True)
     result[mask] = number_in(value, self.dtype)
     return result
 

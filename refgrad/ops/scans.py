@@ -24,6 +24,8 @@ def scanned(ufunc, array, dim, target):
     if not array.ndim:
         return np.array(array, target)
     running = ufunc.accumulate(array, axis=axis, dtype=WIDER.get(target, target))
+    if ufunc is np.add and target.kind in "fc":
+        running += 0.0  # sums begin with +0
     return row_major(running.astype(target, copy=False))
 
 

@@ -130,7 +130,7 @@ SCATTER_ADD: dict = {
 
 @op("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", **SCATTER_SRC)
 def scatter(self, dim, index, src):
-    result = copy_of(self)
+    result = copy_of(self, contiguous=True)
     scatter_into(result, dim, index, src, "scatter", put_at)
     return result
 
@@ -146,7 +146,7 @@ def scatter_(self, dim, index, src):
 
 @op("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", **SCATTER_VALUE)
 def scatter_value(self, dim, index, value):
-    result = copy_of(self)
+    result = copy_of(self, contiguous=True)
     scatter_into(result, dim, index, number_in(value, self.dtype)[()], "scatter", put_at)
     return result
 
@@ -162,7 +162,7 @@ def scatter_value_(self, dim, index, value):
 
 @op("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", **SCATTER_ADD)
 def scatter_add(self, dim, index, src):
-    result = copy_of(self)
+    result = copy_of(self, contiguous=True)
     scatter_into(result, dim, index, src, "scatter_add", np.add.at)
     return result
 

@@ -47,7 +47,7 @@ def reduce_scatter(target, dim, index, source, reduce):
 )
 def scatter_src_reduce(self, dim, index, src, reduce):
     warnings.warn(SRC_DEPRECATED, UserWarning, stacklevel=4)
-    result = copy_of(self)
+    result = copy_of(self, contiguous=True)
     reduce_scatter(result, dim, index, src, reduce)
     return result
 
@@ -57,7 +57,7 @@ def scatter_src_reduce(self, dim, index, src, reduce):
     refused="aten::scatter",
 )
 def scatter_value_reduce(self, dim, index, value, reduce):
-    result = copy_of(self)
+    result = copy_of(self, contiguous=True)
     reduce_scatter(result, dim, index, number_in(value, self.dtype)[()], reduce)
     return result
 
@@ -148,7 +148,7 @@ def reduce_at(reduce, include_self):
 )
 def scatter_reduce(self, dim, index, src, reduce, include_self):
     check_reduction(self, reduce)
-    result = copy_of(self)
+    result = copy_of(self, contiguous=True)
     scatter_into(result, dim, index, src, "scatter_reduce", reduce_at(reduce, include_self))
     return result
 
@@ -290,7 +290,7 @@ INDEX_REDUCE = (
     jointly=INDEX_REDUCE,
 )
 def index_reduce(self, dim, index, source, reduce, include_self):
-    result = copy_of(self)
+    result = copy_of(self, contiguous=True)
     reduce_slices(result, dim, index, source, reduce, include_self)
     return result
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from refgrad.gradients import complex_mismatch
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import kind_name, not_implemented, together
+from refgrad.ops.checks import first_of_equals, kind_name, not_implemented, together
 
 # Where ------------------------------------------------------------------------------------------------------
 
@@ -61,19 +61,13 @@ BOUNDS = "torch.clamp: At least one of 'min' or 'max' must not be None"
 
 
 def at_least(array, low):
-    """Elements moved up to a bound of the same type; equal ones stay, which shows in the sign of zero."""
-    return not_a_number(np.where(array < low, low, array), low)
+    """Elements moved up to a bound of the same type, NaN where either is."""
+    return first_of_equals(np.maximum, array, low)
 
 
 def at_most(array, high):
-    """Elements moved down to a bound of the same type; equal ones stay, which shows in the sign of zero."""
-    return not_a_number(np.where(array > high, high, array), high)
-
-
-def not_a_number(result, bound):
-    """The result of a clamp, NaN where the bound is."""
-    missing = bound != bound
-    return np.where(missing, bound, result) if missing.ndim or missing else result
+    """Elements moved down to a bound of the same type, NaN where either is."""
+    return first_of_equals(np.minimum, array, high)
 
 
 def clamped(array, low, high):
@@ -226,16 +220,6 @@ def refused_complex(name, function):
     return kernel
 
 
-def higher(first, second):
-    """The greater of two; the first of equal ones, NaN where one is."""
-    return np.where(np.isnan(second), second, np.where(first < second, second, first))
-
-
-def lower(first, second):
-    """The lesser of two; the first of equal ones, NaN where one is."""
-    return np.where(np.isnan(second), second, np.where(first > second, second, first))
-
-
 def higher_number(first, second):
     """The greater of two; the first of equal ones, the other where one is NaN."""
     return np.where((first >= second) | np.isnan(second), first, second)
@@ -255,7 +239,7 @@ maximum = op(
     other=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(
         self > other, 0
     ),
-)(refused_complex("maximum", higher))
+)(refused_complex("maximum", at_least))
 minimum = op(
     "minimum(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",
@@ -265,7 +249,7 @@ minimum = op(
     other=lambda grad, self, other: calls.where__self(self == other, grad / 2, grad).masked_fill_(
         self < other, 0
     ),
-)(refused_complex("minimum", lower))
+)(refused_complex("minimum", at_most))
 fmax = op(
     "fmax(Tensor self, Tensor other) -> Tensor",
     promote="arithmetic",

@@ -47,7 +47,7 @@ def selected(tensor: Tensor, dim: int, number: int, position: int) -> Tensor:
     shape = tensor._array.shape
     if not shape or position == 0 and dim == 0 and not shape:
         raise IndexError(ZERO_DIM)
-    size = shape[dim]
+    size = shape[dim] if dim < len(shape) else 0  # a second Ellipsis leads beyond the end
     if not -size <= number < size:
         raise IndexError(f"index {number} is out of bounds for dimension {position} with size {size}")
     return calls.select(tensor, dim, number)

@@ -6,7 +6,7 @@ import numpy as np
 
 from refgrad import return_types
 from refgrad.op import calls, composite, op, unary
-from refgrad.ops.checks import in_single, not_implemented
+from refgrad.ops.checks import first_of_equals, in_single, not_implemented
 
 BOOL_NEGATION = (
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
@@ -244,7 +244,7 @@ def relu(self):
         raise RuntimeError("Boolean inputs not supported for relu")
     if self.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    return np.where(self < 0, self.dtype.type(0), self)
+    return first_of_equals(np.maximum, self, self.dtype.type(0))
 
 
 @op(

@@ -180,6 +180,15 @@ def frames_inside() -> int:
     return level
 
 
+def named_hook(function: Callable) -> Callable:
+    """The function as one called `hook`, as error messages name what a module hangs on its node."""
+
+    def hook(grad_inputs: tuple, grad_outputs: tuple) -> tuple | None:
+        return function(grad_inputs, grad_outputs)
+
+    return hook
+
+
 def through_node(args: Any, hook: Callable) -> tuple[Any, list[int] | None]:
     """The arguments with their tensors passed through an identity node that has this hook, and where they
     stand.
@@ -198,7 +207,7 @@ def through_node(args: Any, hook: Callable) -> tuple[Any, list[int] | None]:
             "Error while setting up backward hooks. Please open an issue with a code sample to reproduce "
             "this."
         )
-    nodes[0].register_hook(hook)
+    nodes[0].register_hook(named_hook(hook))
     new = list(args)
     for place, tensor in zip(places, passed, strict=True):
         new[place] = tensor
