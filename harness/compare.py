@@ -13,7 +13,6 @@ from harness.trace import ABSENT, Seen, Trace, is_tensor, is_transient, update
 
 NUMBER = re.compile(r"(?<![\w.])([-+]?(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?)", re.IGNORECASE)
 RULES = tuple(FACTS.values())
-NEGLIGIBLE = 1e-7  # printed numbers that differ by less agree: what rounding leaves of zero
 
 
 class Signature(NamedTuple):
@@ -275,11 +274,13 @@ def close_text(expected: str, actual: str, is_exact: bool) -> bool:
 
 
 def close_printed(expected: str, actual: str) -> bool:
+    """Whether two printed numbers agree; `3.` stands for a whole number, and so has no last digit to differ in."""
     if expected == actual:
         return True
     if "." not in expected or "." not in actual:
         return False
     mantissa, _, exponent = expected.lower().partition("e")
-    unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+    decimals = len(mantissa.partition(".")[2])
+    unit = 10.0 ** (int(exponent or 0) - decimals) if decimals else 0.0
     a, b = float(expected), float(actual)
-    return abs(a - b) <= max(1.5 * unit, LOOSEST[0] * abs(a), NEGLIGIBLE)
+    return abs(a - b) <= max(1.5 * unit, LOOSEST[0] * abs(a) + LOOSEST[1])

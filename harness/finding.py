@@ -155,7 +155,7 @@ def findings_of(results: Sequence[Result]) -> list[Finding]:
 
 
 def profile(found: Iterable[Difference]) -> tuple[str, ...]:
-    """Every fact in which a program differs, and how: bugs that show first in one fact differ in the others."""
+    """Every fact in which a program differs, and how: bugs that first show alike differ in the rest."""
     return tuple(
         sorted({f"{difference.fact} {how(difference)}" for difference in islice(found, MOST_PROFILED)})
     )

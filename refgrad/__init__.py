@@ -38,7 +38,11 @@ _FROM_RANDOM = frozenset(
 def _hide_modules() -> None:
     """Modules of this package that are none of torch's go out of sight: `torch.tensor` is a function."""
     for name, value in list(globals().items()):
-        if isinstance(value, type(_np)) and not name.startswith("_") and name not in _SUBMODULES | {"autograd"}:
+        if (
+            isinstance(value, type(_np))
+            and not name.startswith("_")
+            and name not in _SUBMODULES | {"autograd"}
+        ):
             del globals()[name]
 
 

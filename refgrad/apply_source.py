@@ -80,6 +80,7 @@ def fast_operand_lines(recipe: Recipe, name: str) -> list[str]:
         return [
             f"g_{name} = node.s_{name}",
             f"if g_{name}.__class__ is not ndarray or node.c_{name}[0] != node.v_{name} or g_{name}.dtype is not kind: break",
+            apart_line(name, "break"),
         ]
     if name not in recipe.saved_inputs:
         return []
@@ -93,9 +94,19 @@ def fast_operand_lines(recipe: Recipe, name: str) -> list[str]:
         f"    g_{name} = {name}._array",
         f"    cell = {name}._version_cell",
         f"    if g_{name}.dtype is not kind or cell is not None and cell[0] != node.v_{name}{detached}: break",
+        f"    {apart_line(name, 'break')}",
         *([f"el{number}"] if recipe.op.promote else []),
         "else: break",
     ]
+
+
+def apart_line(name: str, action: str) -> str:
+    """Code that leaves an operand to the ops when it lies otherwise in memory than the gradient.
+
+    The result would lie as NumPy likes, which is not as PyTorch does.
+    """
+    test = f"g_{name}.ndim > 1 and g_{name}.strides != g_grad.strides and call.lie_apart(g_{name}, g_grad)"
+    return f"if {test}: {action}"
 
 
 def wanted(position: int) -> str:
@@ -156,6 +167,7 @@ def raw_preparation(recipe: Recipe, formulas: list[Formula]) -> list[str]:
                 f"        if {name}.__class__ is Tensor:",
                 f"            g_{name} = {name}._array",
                 f"            raw = raw and g_{name}.dtype is kind",
+                f"            {apart_line(name, 'raw = False')}",
                 f"        elif {name} is not None:",
                 f"            if {name}.__class__ in WRAPPED and not isinstance({name}, complex): "
                 f"g_{name} = kind.type({name})",
@@ -166,6 +178,7 @@ def raw_preparation(recipe: Recipe, formulas: list[Formula]) -> list[str]:
                 f"        if {name}.__class__ is ndarray:",
                 f"            g_{name} = {name}",
                 f"            raw = raw and {name}.dtype is kind",
+                f"            {apart_line(name, 'raw = False')}",
                 "        else: raw = False",
             ]
     return lines

@@ -137,6 +137,13 @@ def arranged(result: np.ndarray, *operands: Any) -> np.ndarray:
     return moved
 
 
+def lie_apart(first: np.ndarray, gradient: np.ndarray) -> bool:
+    """Whether NumPy may lay out a result of these two, whose strides differ, otherwise than PyTorch."""
+    if not first.flags.c_contiguous or first.shape != gradient.shape:
+        return True
+    return any(gradient.strides) and not gradient.flags.c_contiguous
+
+
 def broadcast_failure(error: ValueError, *operands: Any) -> Exception:
     """PyTorch's refusal for operands whose shapes do not broadcast; the given error when that is not the
     reason.
@@ -165,10 +172,12 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
         return value
     if value is FREED:
         raise RuntimeError(errors.FREED)
+    if isinstance(value, np.generic):
+        return value.item()
     if isinstance(value, Packed):
         return value.unpack(Tensor, node)
     if isinstance(value, tuple):
-        return unpack_list(node, name, value)
+        return unpack_list(node, getattr(node, "v_" + name), value)
     saved = getattr(node, "v_" + name)
     if isinstance(value, Tensor):
         position = node.EDGES.get(name) if for_formula else None
@@ -187,12 +196,15 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
     return tensor
 
 
-def unpack_list(node: Any, name: str, tensors: tuple) -> list:
-    """A saved list of tensors, each checked."""
-    versions = getattr(node, "v_" + name)
-    return [
-        None if tensor is None else check_saved(tensor, version) for tensor, version in zip(tensors, versions)
-    ]
+def unpack_list(node: Any, versions: Sequence, tensors: tuple) -> list:
+    """A saved list of tensors, each checked, or unpacked by its hook."""
+    found: list = []
+    for tensor, version in zip(tensors, versions):
+        if isinstance(tensor, Packed):
+            found.append(tensor.unpack(Tensor, node))
+        else:
+            found.append(None if tensor is None else check_saved(tensor, version))
+    return found
 
 
 def check_saved(tensor: Tensor, saved: int, edge: Any = None) -> Tensor:
@@ -237,7 +249,7 @@ SHOW_SAVED.append(show_saved)
 def rare_result(node: Any, *results: Tensor) -> None:
     """Apply this thread's rare modes to a call that just made `results` and, if it was recorded, `node`."""
     rare = modes.state.rare
-    if threading.get_ident() not in modes.RARE:
+    if threading.get_ident() not in modes.RARE and not rare.anomaly:
         return
     if rare.inference:
         for result in results:
@@ -256,7 +268,10 @@ def rare_node(node: Any) -> None:
         pack_hook, unpack_hook = rare.saved_tensor_hooks[-1]
         for name in node.SAVED:
             value = getattr(node, "s_" + name)
-            if value is not None and type(value) not in WRAPPED and not isinstance(value, tuple):
+            if isinstance(value, tuple):
+                packed: Any = [t if t is None else Packed(pack_hook, unpack_hook, t, node) for t in value]
+                setattr(node, "s_" + name, tuple(packed))
+            elif value is not None and type(value) not in WRAPPED and not isinstance(value, np.generic):
                 setattr(node, "s_" + name, Packed(pack_hook, unpack_hook, unpack(node, name), node))
 
 

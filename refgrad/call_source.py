@@ -222,8 +222,10 @@ def call_source(recipe: Recipe) -> str:
 
 def arrange_lines(recipe: Recipe) -> list[str]:
     """Code that lays the result of a pointwise op out as PyTorch does when that may differ from NumPy's layout."""
-    names = [f"a_{a.name}" for a in recipe.arguments if a.type == "Tensor"]
-    if not recipe.op.promote or not names:
+    names = [f"a_{a.name}" for a in recipe.arguments if a.type == "Tensor" and recipe.op.promote]
+    if recipe.op.laid_out_by:
+        names = [f"a_{name}" for name in recipe.op.laid_out_by.split(", ")]
+    if not names:
         return []
     first, *others = names
     doubts = [f"{first}.ndim > 1 and {first}.strides != r.strides"]
@@ -246,13 +248,15 @@ def record_lines(recipe: Recipe, multiple: bool, outputs: list[str]) -> list[str
         lines.append(
             f"        if r.dtype.kind == 'c': raise call.no_complex_gradient({recipe.op.function_name!r})"
         )
-    lines += start_lines("        ", edges, "r", multiple)
-    if multiple:
-        skip = recipe.op.nondifferentiable
-        test = f" and i not in {set(skip)!r}" if skip else ""
+    if multiple and recipe.op.nondifferentiable:  # these are no outputs of the node, which has one
+        lines += start_lines("        ", edges, "outs[0]._array")
+        lines += ["        if outs[0]._array.dtype.kind in 'fc': outs[0]._edge = node"]
+    elif multiple:
+        lines += start_lines("        ", edges, "r", multiple)
         lines += ["        for i, x in enumerate(outs):"]
-        lines += [f"            if x._array.dtype.kind in 'fc'{test}: x._edge = (node, i) if i else node"]
+        lines += ["            if x._array.dtype.kind in 'fc': x._edge = (node, i) if i else node"]
     else:
+        lines += start_lines("        ", edges, "r")
         lines += ["        out._edge = node"]
     lines += save_input_lines(recipe, "        ")
     lines += save_result_lines(recipe, "        ", outputs)

@@ -122,7 +122,9 @@ def promote(first: DType, second: DType) -> DType:
     if first.category == COMPLEX:
         wide = float64 in (first, second) or complex128 in (first, second)
         return complex128 if wide else complex64
-    return OF_NUMPY[np.promote_types(first.numpy, second.numpy)] if first.category == second.category else first
+    return (
+        OF_NUMPY[np.promote_types(first.numpy, second.numpy)] if first.category == second.category else first
+    )
 
 
 def result_of(dimensioned: list[DType], zero_dim: list[DType], numbers: list[object]) -> DType:

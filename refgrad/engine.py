@@ -234,10 +234,10 @@ def run(task: GraphTask, node: Node, grads: list, dependencies: dict[Node, int])
             else:
                 results = node.apply(grads, create_graph, None)
             grads = None
-            if not keep_graph:
-                node.release()
             if modes.RARE:
                 results = validated(node.edges, results, node)
+                if not keep_graph:
+                    node.release()
                 check_nan(node, results)
             i = -1
             for target in node.edges:
@@ -287,6 +287,8 @@ def run(task: GraphTask, node: Node, grads: list, dependencies: dict[Node, int])
                         following = arrived = None
                     push(target, there)
             gradient = array = there = None
+            if not keep_graph:
+                node.release()  # not before the gradients were found to fit
     except BaseException:
         if modes.RARE and modes.state.rare.anomaly:
             report_anomaly(node)
@@ -364,7 +366,9 @@ def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) 
         not create_graph
         and references(first) == 3  # the list, `first`, the argument
         and first._edge is None
-        and (array.base is None or array.base.ndim == 1 and references(array.base) == 2)  # memory, no other tensor
+        and (
+            array.base is None or array.base.ndim == 1 and references(array.base) == 2
+        )  # memory, no other tensor
         and references(array) == 3  # the tensor, `array`, the argument
         and gradient._array.dtype is array.dtype
         and (array.flags.forc or is_dense(array.shape, strides_of(array)))

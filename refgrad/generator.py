@@ -463,6 +463,8 @@ def fused_double(first: np.ndarray, second: float, addend: float) -> np.ndarray:
     """float64 first * second + addend with one rounding (the method of Boldo and Melquiond)."""
     if addend == 0.0:
         return first * second + addend
+    if abs(second) > 2.0**960:  # splitting such numbers overflows; powers of two take nothing from them
+        return fused_double(first, second * 2.0**-64, addend * 2.0**-64) * 2.0**64
     values, result = first.ravel(), np.empty(first.size)
     for start in range(0, len(values), CHUNK):
         high, low = two_product(values[start : start + CHUNK], second)

@@ -188,7 +188,7 @@ def saved_properties(saved: tuple[str, ...], plain: dict[str, str]) -> dict[str,
     found = {}
     for name in saved:
         found[f"_saved_{name}"] = property(lambda node, name=name: SHOW_SAVED[0](node, name))
-        found[f"_raw_saved_{name}"] = property(lambda node, name=name: RawSaved(node, name))
+        found[f"_raw_saved_{name}"] = property(lambda node, name=name: raw_saved(node, name))
     for name, kind in plain.items():
         found[f"_saved_{name}"] = property(
             lambda node, n="p_" + name, kind=kind: shown(getattr(node, n), kind)
@@ -233,26 +233,36 @@ def shown(value: object, kind: str) -> object:
     return value
 
 
+def raw_saved(node: Node, name: str) -> Any:
+    """The handle on what a node saved under a name; a tuple of handles for a list of tensors."""
+    value = getattr(node, "s_" + name)
+    if isinstance(value, tuple):
+        return tuple([RawSaved(node, name, index) for index in range(len(value))])
+    return RawSaved(node, name)
+
+
 class RawSaved:
-    """Handle on one saved tensor of a node (`_raw_saved_*`)."""
+    """Handle on one saved tensor of a node (`_raw_saved_*`), or on one of a saved list."""
 
-    __slots__ = ("node", "name")
+    __slots__ = ("node", "name", "index")
 
-    def __init__(self, node: Node, name: str):
+    def __init__(self, node: Node, name: str, index: int | None = None):
         self.node = node
         self.name = name
+        self.index = index
 
-    def register_hooks(self, pack: Callable, unpack: Callable) -> None:
-        """Pack the saved tensor now and unpack it whenever it is needed."""
-        if not callable(pack) or not callable(unpack):
-            raise TypeError(
-                "register_hooks(): incompatible function arguments. The following argument types are "
-                "supported:\n"
-                "    1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: "
-                "collections.abc.Callable) -> None\n\nInvoked with: <torch._C._autograd.SavedTensor object "
-                f"at {id(self):#x}>, {pack!r}, {unpack!r}"
+    def register_hooks(self, *hooks: Callable) -> None:
+        """Pack the saved tensor now, with the first hook, and unpack it with the second whenever it is needed."""
+        if len(hooks) != 2 or not all(map(callable, hooks)):
+            given = f"<torch._C._autograd.SavedTensor object at {id(self):#x}>"
+            raise argument_mismatch(
+                "register_hooks",
+                "self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, arg1: collections.abc.Callable",
+                ", ".join([given, *map(repr, hooks)]),
             )
-        value = getattr(self.node, "s_" + self.name)
+        pack, unpack = hooks
+        held = getattr(self.node, "s_" + self.name)
+        value = held if self.index is None or held is FREED else held[self.index]
         if value is FREED:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate "
@@ -267,10 +277,22 @@ class RawSaved:
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
                 "pair of hooks is allowed at a time."
             )
-        setattr(self.node, "s_" + self.name, Packed(pack, unpack, SHOW_SAVED[0](self.node, self.name), self.node))
+        tensor = SHOW_SAVED[0](self.node, self.name)
+        packed: Any = Packed(pack, unpack, tensor if self.index is None else tensor[self.index], self.node)
+        if self.index is not None:
+            packed = (*held[: self.index], packed, *held[self.index + 1 :])
+        setattr(self.node, "s_" + self.name, packed)
 
 
 RawSaved.__name__ = "SavedTensor"
+
+
+def argument_mismatch(function: str, signature: str, given: str) -> TypeError:
+    """The refusal of arguments by one of the functions that PyTorch binds without a parser of its own."""
+    return TypeError(
+        f"{function}(): incompatible function arguments. The following argument types are supported:\n"
+        f"    1. ({signature}) -> None\n\nInvoked with: {given}"
+    )
 
 
 class Packed:

@@ -35,7 +35,7 @@ class LazyArray(np.ndarray):
         return function(*plain_values(args), **{name: plain_values(value) for name, value in kwargs.items()})
 
     def __setitem__(self, place: Any, value: Any) -> None:
-        self.memory()[place] = type(self).shown(np.asarray(plain_values(value)))
+        self.memory()[place] = type(self).shown(np.asarray(plain_values(value)).astype(self.dtype))
 
     def item(self, *place: Any) -> Any:
         """One value as a Python number."""

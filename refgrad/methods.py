@@ -160,10 +160,10 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     return self._array.view()
 
 
-def array_protocol(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-    """What NumPy asks for when it meets a tensor."""
+def array_protocol(self: Tensor, dtype: Any = None) -> np.ndarray:
+    """What NumPy asks for when it meets a tensor; as in PyTorch without `copy`, of which NumPy warns."""
     array = numpy(self)
-    return array if dtype is None else array.astype(dtype, copy=bool(copy))
+    return array if dtype is None else array.astype(dtype, copy=False)
 
 
 def one_element(self: Tensor) -> Any:
@@ -331,6 +331,8 @@ def rebuild(kind: type, array: np.ndarray, requires_grad: bool, attributes: dict
 
 
 # Pickled by a name of the package, so that unpickling in a fresh process loads the functions.
+# Named as in PyTorch, since NumPy reads the text of the refusal of `copy`.
+array_protocol.__name__, array_protocol.__qualname__ = "__array__", "Tensor.__array__"
 rebuild.__module__, rebuild.__qualname__, rebuild.__name__ = "refgrad", "_rebuild_tensor", "_rebuild_tensor"
 
 for protocol, function in {

@@ -14,7 +14,9 @@ GRAD_OFF: set[int] = set()
 """Beacon: threads whose grad mode is off."""
 
 RARE: set[int] = set()
-"""Beacon: threads with a rare mode on (inference, anomaly, saved-tensor hooks)."""
+"""Beacon: threads with a rare mode on (inference, saved-tensor hooks); EVERY_THREAD while anomaly mode is on."""
+
+EVERY_THREAD = 0
 
 FORMULA: set[int] = set()
 """Beacon: threads that run a gradient formula whose own steps are recorded."""
@@ -24,13 +26,13 @@ sequence = itertools.count()
 
 
 class Rare:
-    """The rare modes of one thread."""
+    """The rare modes of one thread, and those of the whole process."""
 
-    __slots__ = ("anomaly", "check_nan", "inference", "saved_tensor_hooks", "hooks_disabled", "before_write")
+    __slots__ = ("inference", "saved_tensor_hooks", "hooks_disabled", "before_write")
+    anomaly = False  # of the whole process, as in PyTorch
+    check_nan = True
 
     def __init__(self) -> None:
-        self.anomaly = False
-        self.check_nan = True
         self.inference = False
         self.saved_tensor_hooks: tuple = ()
         self.hooks_disabled: str | None = None
@@ -45,6 +47,7 @@ class State(threading.local):
         self.rare = Rare()
         self.node = None  # the node that the engine runs
         self.task = None  # the run it belongs to
+        self.transforms = 0  # how many transforms of torch.func are running
 
 
 state = State()
@@ -62,12 +65,13 @@ def grad_enabled() -> bool:
 
 
 def set_rare(**changes: object) -> dict[str, object]:
-    """Switch rare modes of this thread; returns the former values, to be given back to this function."""
+    """Switch rare modes; returns the former values, to be given back to this function."""
     rare = state.rare
     before = {name: getattr(rare, name) for name in changes}
     for name, value in changes.items():
-        setattr(rare, name, value)
-    on = rare.anomaly or rare.inference or rare.saved_tensor_hooks or rare.hooks_disabled is not None
+        setattr(Rare if name in ("anomaly", "check_nan") else rare, name, value)
+    (RARE.add if Rare.anomaly else RARE.discard)(EVERY_THREAD)
+    on = rare.inference or rare.saved_tensor_hooks or rare.hooks_disabled is not None
     on = on or rare.before_write is not None
     (RARE.add if on else RARE.discard)(threading.get_ident())
     return before

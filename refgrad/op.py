@@ -38,7 +38,9 @@ class Op:
             wrapper: what makes the returned tuple of several results. record_if: a condition on the
             arguments, in source form, without which nothing is recorded. ufunc: what the kernel amounts to
             for floating operands when the plain arguments have their defaults. check: called with the
-            operands before they are promoted (when their types differ), to refuse some.
+            operands before they are promoted (when their types differ), to refuse some. laid_out_by: names of
+            the operands after which the result is laid out in memory, the strongest first; for ops with a
+            promotion word all tensors, in their order.
     """
 
     def __init__(self, text: str, kernel: Callable, formulas: dict[str, Callable], **options: Any):
@@ -62,6 +64,7 @@ class Op:
         self.wrapper: Callable | None = options.pop("wrapper", None)
         self.record_if: str = options.pop("record_if", "")
         self.check: Callable | None = options.pop("check", None)
+        self.laid_out_by: str = options.pop("laid_out_by", "")
         self.constants: tuple = options.pop("constants", ())
         self.real_gradient: bool = options.pop("real_gradient", False)
         self.scalar: str = options.pop("scalar", "")
@@ -218,6 +221,7 @@ OPTIONS = frozenset(
         "wrapper",
         "record_if",
         "check",
+        "laid_out_by",
         "constants",
         "ufunc",
         "scalar",

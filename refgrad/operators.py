@@ -170,8 +170,8 @@ def invert(self: Tensor) -> Tensor:
 
 
 def wrapped(self: Tensor, array: np.ndarray) -> Tensor:
-    """What NumPy makes of a result when a tensor was among its operands."""
-    return from_numpy(array)
+    """What NumPy makes of a result when a tensor was among its operands: booleans come out as bytes."""
+    return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)
 
 
 BITS = {

@@ -160,7 +160,9 @@ def leaves_the_base_alone(modules: Modules) -> None:
 def detaches_second_order(modules: Modules) -> None:
     engine = modules("engine")
     execute = engine.execute
-    engine.execute = lambda roots, grads, keep, create, *rest: execute(roots, grads, keep or create, False, *rest)
+    engine.execute = lambda roots, grads, keep, create, *rest: execute(
+        roots, grads, keep or create, False, *rest
+    )
 
 
 @bug
@@ -184,7 +186,9 @@ def gives_zeros_for_unused_inputs(modules: Modules) -> None:
     engine = modules("engine")
     execute = engine.execute
 
-    def filled(roots: Any, grads: Any, keep: bool, create: bool, inputs: Any = (), accumulate: bool = True) -> Any:
+    def filled(
+        roots: Any, grads: Any, keep: bool, create: bool, inputs: Any = (), accumulate: bool = True
+    ) -> Any:
         captured = execute(roots, grads, keep, create, inputs, accumulate)
         return [grads[0] if gradient is None else gradient for gradient in captured]
 

@@ -12,7 +12,9 @@ from refgrad.autograd.function import Function
 from refgrad.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from refgrad.autograd.gradcheck import gradcheck, gradgradcheck
 from refgrad.autograd.graph import GradientEdge
-from refgrad.autograd.graph import unsafe_preserve_version_counter as _unsafe_preserve_version_counter
+from refgrad.autograd.graph import (
+    unsafe_preserve_version_counter as _unsafe_preserve_version_counter,  # noqa: F401
+)
 from refgrad.layout import Size
 from refgrad.tensor import Tensor, edge_of
 
@@ -39,6 +41,10 @@ CYCLE = (
     "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
     "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
     "to None after use to break the cycle and avoid the leak."
+)
+IN_TRANSFORM = (
+    "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
+    "instead or call backward() outside of functorch transforms."
 )
 UNUSED = "appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."
 
@@ -67,6 +73,8 @@ def backward(
         RuntimeError: a root does not require grad, a gradient is missing or does not fit, a saved tensor was
             freed or written since, or a formula fails; leaves that were reached before keep what they got.
     """
+    if modes.state.transforms:
+        raise RuntimeError(IN_TRANSFORM)
     if grad_variables is not None:
         warnings.warn(
             "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
@@ -221,7 +229,9 @@ def root_gradients(roots: Sequence, gradients: list, batched: bool) -> list:
             sample = gradient[0] if batched else gradient
             if batched and sample.shape != shape:
                 refuse_batch(root, sample, gradients.index(gradient), roots.index(root))
-            check_root_gradient(sample, shape, dtype, lambda: (gradients.index(gradient), roots.index(root)))
+            check_root_gradient(
+                sample, shape, dtype, lambda at=(gradient, root): (gradients.index(at[0]), roots.index(at[1]))
+            )
             found.append(gradient)
         elif gradient is not None:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
@@ -244,11 +254,11 @@ def refuse_batch(root: Any, sample: Tensor, at_gradient: int, at_root: int) -> N
         raise RuntimeError("Batched grads are not supported with GradientEdge")
     # PyTorch shows the shape that is left when a dimension of the sample, too, is taken for a batch.
     raise RuntimeError(
-        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
-        "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-        f"mismatch was detected: grad_output[{at_gradient}] has a shape of {Size(sample.shape[1:])} and "
-        f"output[{at_root}] has a shape of {Size(root.shape)}. If you only want some tensors in `grad_output` to "
-        "be considered batched, consider using vmap."
+        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+        "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+        f"output, but a mismatch was detected: grad_output[{at_gradient}] has a shape of "
+        f"{Size(sample.shape[1:])} and output[{at_root}] has a shape of {Size(root.shape)}. If you only want "
+        "some tensors in `grad_output` to be considered batched, consider using vmap."
     )
 
 

@@ -37,7 +37,7 @@ class detect_anomaly:
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly detection is on in this thread."""
+    """Whether anomaly detection is on."""
     return bool(modes.RARE) and modes.state.rare.anomaly
 
 

@@ -1,7 +1,7 @@
 """`is_grads_batched`: one backward pass a sample, and the results stacked.
 
-PyTorch runs one pass over a batched tensor in which formulas and hooks see the shape of one sample. Here they see
-each sample in turn, so that a hook is called once a sample.
+PyTorch runs one pass over a batched tensor in which formulas and hooks see the shape of one sample. Here they
+see each sample in turn, so that a hook is called once a sample.
 """
 
 from collections.abc import Callable
@@ -22,13 +22,13 @@ def batch_size(gradients: list) -> int:
         if not isinstance(gradient, Tensor):
             raise ValueError(
                 f"vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for an input but the input is of type "
-                f"{type(gradient)}. We cannot vmap over non-Tensor arguments, please use None as the respective "
-                "in_dim"
+                f"{type(gradient)}. We cannot vmap over non-Tensor arguments, please use None as the "
+                "respective in_dim"
             )
         if gradient.dim() == 0:
             raise ValueError(
-                "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
-                "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+                "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
+                "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
             )
     sizes = [gradient.shape[0] for gradient in gradients]
     if len(set(sizes)) > 1:
@@ -44,7 +44,8 @@ def run_batched(run: Callable[[list, bool], list], gradients: list, keep: bool, 
     size = batch_size(gradients)
     with set_grad_enabled(create):
         rows = [
-            run([gradient.select(0, at) for gradient in gradients], keep or at + 1 < size) for at in range(size)
+            run([gradient.select(0, at) for gradient in gradients], keep or at + 1 < size)
+            for at in range(size)
         ]
         return [stacked(column) for column in zip(*rows, strict=True)]
 

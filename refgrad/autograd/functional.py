@@ -9,7 +9,6 @@ Source: `torch.autograd.functional` in PyTorch's docs.
 """
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 import refgrad
@@ -109,7 +108,9 @@ def vhp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
         TypeError: inputs or outputs are neither a tensor nor a tuple of tensors.
     """
     with enable_grad():
-        many_inputs, point, vector, outputs, slopes = first_order(func, inputs, v, create_graph, strict, "vhp")
+        many_inputs, point, vector, outputs, slopes = first_order(
+            func, inputs, v, create_graph, strict, "vhp"
+        )
     with set_grad_enabled(create_graph or is_grad_enabled()):
         gradients = gradients_of(slopes, point, vector, create_graph)
         product = filled(gradients, point, strict, create_graph, UNUSED_IN_JACOBIAN, "hessian")
@@ -125,7 +126,9 @@ def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
         TypeError: inputs or outputs are neither a tensor nor a tuple of tensors.
     """
     with enable_grad():
-        many_inputs, point, vector, outputs, slopes = first_order(func, inputs, v, create_graph, strict, "hvp")
+        many_inputs, point, vector, outputs, slopes = first_order(
+            func, inputs, v, create_graph, strict, "hvp"
+        )
         cotangents = tuple(refgrad.zeros_like(tensor, requires_grad=True) for tensor in point)
         curvature = gradients_of(slopes, point, cotangents, True)
     with set_grad_enabled(create_graph or is_grad_enabled()):
@@ -172,8 +175,8 @@ def jacobian(
     """
     if strategy not in STRATEGIES:
         raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more '
-            'outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use '
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has '
+            'more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use '
             '"reverse-mode".'
         )
     if strategy == "forward-mode":
@@ -184,9 +187,10 @@ def jacobian(
         point = point_of(inputs, create_graph)
         many_outputs, outputs = evaluate(func, point, "jacobian", strict)
         if not vectorize:
-            rows = tuple(
-                row_by_row(number, output, point, create_graph, strict) for number, output in enumerate(outputs)
-            )
+            rows = [
+                row_by_row(number, output, point, create_graph, strict)
+                for number, output in enumerate(outputs)
+            ]
         elif strict:
             raise RuntimeError(
                 "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
@@ -250,8 +254,8 @@ def row_by_row(number: int, output: Tensor, point: tuple, create_graph: bool, st
         for at, gradient in enumerate(gradients):
             if gradient is None and strict:
                 raise RuntimeError(
-                    f"Output {number} of the user-provided function is independent of input {at}. This is not "
-                    "allowed in strict mode."
+                    f"Output {number} of the user-provided function is independent of input {at}. This is "
+                    "not allowed in strict mode."
                 )
             if strict and create_graph and not gradient.requires_grad:
                 raise RuntimeError(WITHOUT_GRAPH.format("jacobian", number))
@@ -338,8 +342,9 @@ def all_columns(outputs: tuple, point: tuple, units: tuple, create_graph: bool) 
     columns = []
     for output in outputs:
         column = next(found) if output.requires_grad else None
-        still = column is None
-        columns.append(refgrad.zeros_like(output).expand((count, *output.shape)) if still else column)
+        columns.append(
+            refgrad.zeros_like(output).expand((count, *output.shape)) if column is None else column
+        )
     return columns
 
 
@@ -369,8 +374,8 @@ def as_tuple(value: Any, role: str, caller: str | None) -> tuple[bool, tuple]:
         if not isinstance(item, Tensor):
             what = f"value at index {position}" if many else f"given {role}"
             raise TypeError(
-                f"The {role} given to {caller} must be either a Tensor or a tuple of Tensors but the {what} has "
-                f"type {type(item)}."
+                f"The {role} given to {caller} must be either a Tensor or a tuple of Tensors but the {what} "
+                f"has type {type(item)}."
             )
     return many, value if many else (value,)
 
@@ -429,9 +434,7 @@ def checked_vector(
     for position, (part, tensor) in enumerate(zip(vector, like, strict=True)):
         if part.size() != tensor.size():
             entry = f"Entry {position} in " if many else ""
-            raise RuntimeError(
-                f"{entry}v has invalid size: should be {tensor.size()} but got {part.size()}."
-            )
+            raise RuntimeError(f"{entry}v has invalid size: should be {tensor.size()} but got {part.size()}.")
     return vector
 
 

@@ -161,22 +161,22 @@ def gradient_function(func: Callable, points: tuple, gradients: tuple) -> Callab
     """The function of points and gradients that gives the gradients of `func`, those that there are."""
     from refgrad.autograd import grad
 
-    def marked(values: tuple, like: tuple) -> tuple:
-        return tuple(
-            value.requires_grad_() if isinstance(example, Tensor) and example.requires_grad else value
-            for value, example in zip(values, like, strict=True)
-        )
+    is_wanted = [isinstance(value, Tensor) and value.requires_grad for value in points]
+    is_given = [value.requires_grad for value in gradients]
 
     def new_func(*args: Any) -> tuple:
-        inputs = marked(args[: -len(gradients)], points)
+        inputs = marked(args[: -len(gradients)], is_wanted)
         outputs = differentiable(func(*inputs))
-        given = marked(args[-len(gradients) :], gradients)
-        wanted = tuple(
-            value
-            for value, example in zip(inputs, points, strict=True)
-            if isinstance(example, Tensor) and example.requires_grad
-        )
+        given = marked(args[-len(gradients) :], is_given)
+        wanted = tuple(value for value, flag in zip(inputs, is_wanted, strict=False) if flag)
         found = grad(outputs, wanted, given, create_graph=True, allow_unused=True)
         return tuple(gradient for gradient in found if gradient is not None)
 
     return new_func
+
+
+def marked(values: tuple, flags: list[bool]) -> tuple:
+    """The values; those with a flag require grad."""
+    return tuple(
+        value.requires_grad_() if flag else value for value, flag in zip(values, flags, strict=False)
+    )

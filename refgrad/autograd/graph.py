@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from refgrad import modes
-from refgrad.graph import AccumulateGrad, Node, RemovableHandle, make_edge, split_edge
+from refgrad.graph import AccumulateGrad, Node, RemovableHandle, argument_mismatch, make_edge, split_edge
 from refgrad.layout import root_of
 from refgrad.storage import INFERENCE, count_write, data_ptr, version_cell, version_of
 from refgrad.tensor import Tensor, edge_of
@@ -65,6 +65,12 @@ class saved_tensors_hooks:
 
     def __enter__(self) -> None:
         rare = modes.state.rare
+        if not all(map(callable, self.hooks)):
+            raise argument_mismatch(
+                "_push_saved_tensors_default_hooks",
+                "arg0: collections.abc.Callable, arg1: collections.abc.Callable",
+                ", ".join(map(repr, self.hooks)),
+            )
         if rare.hooks_disabled is not None:
             raise RuntimeError(rare.hooks_disabled)
         modes.set_rare(saved_tensor_hooks=(*rare.saved_tensor_hooks, self.hooks))

@@ -156,6 +156,7 @@ def log_sigmoid(self):
 def log_sigmoid_forward(self):
     if self.dtype.kind != "f":
         raise not_implemented("log_sigmoid_cpu", self)
+    self = np.ascontiguousarray(self)
     buffer = np.exp(-np.abs(self))
     return np.minimum(self, self.dtype.type(0)) - np.log1p(buffer), buffer
 
@@ -175,7 +176,7 @@ def log_sigmoid_double_back(grad, self):
 def log_sigmoid_backward(grad_output, self, buffer):
     kind = self.dtype.type
     fraction = buffer / (kind(1) + buffer)
-    return grad_output * np.where(self < 0, kind(1) - fraction, fraction)
+    return np.multiply(grad_output, np.where(self < 0, kind(1) - fraction, fraction), order="C")
 
 
 def silu_back(grad, self):

@@ -21,20 +21,20 @@ TWO_BOOL_SUB = (
 # Sums and products ------------------------------------------------------------------------------------------
 
 
-def scaled(array, alpha):
-    """`array * alpha` in the array's own type.
+def scaled(array, alpha, dtype):
+    """An array or number times `alpha`, in the type of the result.
 
     Raises:
         RuntimeError: the type cannot hold `alpha`.
     """
+    if isinstance(alpha, bool) and dtype != bool:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if dtype.kind in "biu" and not isinstance(alpha, int):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if dtype.kind != "c" and isinstance(alpha, complex):
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     if not isinstance(array, np.ndarray):
         return array * alpha
-    if isinstance(alpha, bool) and array.dtype != bool:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if array.dtype.kind in "biu" and not isinstance(alpha, int):
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    if array.dtype.kind != "c" and isinstance(alpha, complex):
-        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     return np.multiply(array, np.asarray(alpha).astype(array.dtype))
 
 
@@ -49,9 +49,9 @@ def check_subtraction(self, other):
     Raises:
         RuntimeError: with PyTorch's advice.
     """
-    for operand in (self, other):
-        if isinstance(operand, bool) or getattr(operand, "dtype", None) is dtypes.bool_:
-            raise RuntimeError(BOOL_SUB.format("a bool tensor"))
+    count = sum(isinstance(x, bool) or getattr(x, "dtype", None) is dtypes.bool_ for x in (self, other))
+    if count:
+        raise RuntimeError(TWO_BOOL_SUB if count == 2 else BOOL_SUB.format("a bool tensor"))
 
 
 @op(
@@ -65,7 +65,7 @@ def check_subtraction(self, other):
 )
 def add(self, other, alpha):
     if self.dtype.kind == "c" or not is_one(alpha):
-        other = scaled(other, alpha)  # complex numbers even by one, which shows at infinity
+        other = scaled(other, alpha, self.dtype)  # complex numbers even by one, which shows at infinity
     return np.add(self, other)
 
 
@@ -83,8 +83,8 @@ def sub(self, other, alpha):
     if self.dtype == bool:
         raise RuntimeError(TWO_BOOL_SUB)
     if self.dtype.kind == "c":
-        return np.add(self, scaled(other, -alpha))
-    return np.subtract(self, other if is_one(alpha) else scaled(other, alpha))
+        return np.add(self, scaled(other, -alpha, self.dtype))
+    return np.subtract(self, other if is_one(alpha) else scaled(other, alpha, self.dtype))
 
 
 @op(

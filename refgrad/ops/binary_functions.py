@@ -5,6 +5,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import not_implemented, together, with_number, written_zeros
+from refgrad.ops.copying import number_in
 
 # Angles and lengths -----------------------------------------------------------------------------------------
 
@@ -249,7 +250,7 @@ def lerp_tensor(self, end, weight):
 def addcmul(self, tensor1, tensor2, value):
     if self.dtype == bool:
         raise not_implemented("addcmul_cpu_out", self)
-    return self + np.asarray(value).astype(self.dtype) * tensor1 * tensor2
+    return self + number_in(value, self.dtype) * tensor1 * tensor2
 
 
 @op(
@@ -263,7 +264,7 @@ def addcmul(self, tensor1, tensor2, value):
 def addcdiv(self, tensor1, tensor2, value):
     if self.dtype.kind in "biu":
         raise RuntimeError(INTEGER_ADDCDIV)
-    return self + np.asarray(value).astype(self.dtype) * tensor1 / tensor2
+    return self + number_in(value, self.dtype) * tensor1 / tensor2
 
 
 INTEGER_ADDCDIV = (

@@ -8,6 +8,7 @@ from refgrad.layout import Layout, layout_of, strides_of, window
 from refgrad.lazy import ConjugateArray, NegativeArray, toggled
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import in_single, kind_name
+from refgrad.ops.subscript import value_of
 from refgrad.tensor import Tensor
 
 NO_IMAG = "imag is not implemented for tensors with non-complex dtypes."
@@ -158,13 +159,15 @@ def imag(self):
 
 
 def set_real(self, value):
-    """Write the real parts."""
-    real(self).copy_(value)
+    """Write the real parts: a tensor, or a number for all of them."""
+    part = real(self)
+    part.copy_(value_of(part, value))
 
 
 def set_imag(self, value):
-    """Write the imaginary parts."""
-    imag(self).copy_(value)
+    """Write the imaginary parts: a tensor, or a number for all of them."""
+    part = imag(self)
+    part.copy_(value_of(part, value))
 
 
 Tensor.real = property(real, set_real)  # type: ignore[attr-defined]

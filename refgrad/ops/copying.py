@@ -125,7 +125,7 @@ def clone(self, memory_format):
 
 @op(
     "_to_copy(Tensor self, *, ScalarType? dtype=None, MemoryFormat? memory_format=None) -> Tensor",
-    self=lambda grad, self_options: calls.to__dtype(grad, self_options),
+    self=lambda grad, self_options: cast_back(grad, self_options),
     node="ToCopyBackward0",
     record_if="dtype is None or dtype.category >= 2",
 )
@@ -133,6 +133,11 @@ def to_copy(self, dtype, memory_format):
     target = self.dtype if dtype is None else dtype.numpy
     warn_discarded(self.dtype, target)
     return formatted_copy(self, memory_format, target)
+
+
+def cast_back(grad, dtype):
+    """A gradient in the type that the cast came from; of a complex one a real type takes the real part, silently."""
+    return calls.to__dtype(grad if dtype.category == dtypes.COMPLEX else calls.real(grad), dtype)
 
 
 def warn_discarded(source, target):

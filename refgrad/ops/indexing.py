@@ -450,10 +450,10 @@ def masked_scatter_backward(grad_output, mask, sizes):
 def nonzero(self):
     if not self.ndim:
         count = int(self.item() != 0)
-        return empty_strided((count, 0), (1, count), np.int64)
+        return empty_strided((count, 0), (1, count), np.dtype(np.int64))
     places = np.nonzero(self)
     count = len(places[0])
-    result = empty_strided((count, self.ndim), (1, count), np.int64)
+    result = empty_strided((count, self.ndim), (1, count), np.dtype(np.int64))
     for i, column in enumerate(places):
         result[:, i] = column
     return result

@@ -19,7 +19,12 @@ def product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """A matrix product in new memory; half precision is summed in single."""
     if first.dtype is HALF:
         return np.matmul(first.astype(np.float32), second.astype(np.float32)).astype(np.float16)
-    if first.ndim == 2 and first.shape[1] == 1 and len(first) > 1 < second.shape[1] and first.dtype.kind == "f":
+    if (
+        first.ndim == 2 == second.ndim
+        and first.shape[1] == 1
+        and len(first) > 1 < second.shape[-1]
+        and first.dtype.kind == "f"
+    ):
         return first * second  # no sum that would begin with +0: the sign of zeros stays
     return np.matmul(first, second)
 

@@ -49,6 +49,7 @@ def hardtanh(self, min_val, max_val):
 
 @op(
     "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
+    laid_out_by="grad_output, self",
     node="HardtanhBackwardBackward0",
     grad_output=lambda grad, self, min_val, max_val: calls.hardtanh_backward(grad, self, min_val, max_val),
     self=lambda grad: calls.zeros_like(grad),
@@ -110,6 +111,7 @@ def checked_slope(negative_slope):
 @op(
     "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> "
     "Tensor",
+    laid_out_by="self, grad_output",
     node="LeakyReluBackwardBackward0",
     grad_output=lambda grad, self, negative_slope: calls.leaky_relu_backward(
         grad, self, negative_slope, False
@@ -275,6 +277,7 @@ op(
 
 @op(
     "hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
+    laid_out_by="grad_output, self",
     refused="aten::hardsigmoid_backward",
 )
 def hardsigmoid_backward(grad_output, self):
@@ -301,6 +304,7 @@ op(
 
 @op(
     "hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
+    laid_out_by="grad_output, self",
     node="HardswishBackwardBackward0",
     grad_output=lambda grad, self: calls.hardswish_backward(grad, self),
     self=lambda grad, grad_output, self: calls.where__self(

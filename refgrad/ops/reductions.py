@@ -385,7 +385,8 @@ def extreme(name, ufunc, argument):
         check_not_empty(self, dim, f"a{name}")
         if self.dtype.kind == "c":
             raise not_implemented(f"{name}_values_cpu", self)
-        return row_major(ufunc.reduce(self, axis=axes, keepdims=keepdim))
+        ordered = self if self.itemsize == 2 else np.flip(self, axes)  # NumPy keeps the last of equals
+        return row_major(ufunc.reduce(ordered, axis=axes, keepdims=keepdim))
 
 
 def selected(array, argument, axis, keepdim):

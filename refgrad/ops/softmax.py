@@ -63,9 +63,8 @@ def softmax_kernel(self, dim, half_to_float):
 def softmax_backward_data(grad_output, output, dim, input_dtype):
     if not output.ndim:
         return np.multiply(np.subtract(grad_output, grad_output * output), output)
-    weighted = np.multiply(grad_output, output)
-    total = np.add.reduce(weighted, axis=dim, keepdims=True)
-    return row_major(np.subtract(weighted, np.multiply(output, total)))
+    total = np.add.reduce(np.multiply(grad_output, output), axis=dim, keepdims=True)
+    return row_major(np.multiply(np.subtract(grad_output, total), output))
 
 
 def softmax_twice_back(grad, grad_output, dim, output):

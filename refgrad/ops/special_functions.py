@@ -80,7 +80,13 @@ def digamma_of(array):
     return np.where(array == 0, np.copysign(array.dtype.type(np.inf), -array), result)
 
 
-unary("lgamma", scipy_kernel("gammaln", "lgamma_vml_cpu"), lambda grad, self: grad * calls.digamma(self))
+def lgamma_of(array):
+    """The logarithm of the absolute value of gamma, infinite at both infinities."""
+    result = scipy_kernel("gammaln", "lgamma_vml_cpu")(array)
+    return np.where(np.isinf(array), array.dtype.type(np.inf), result) if array.dtype.kind == "f" else result
+
+
+unary("lgamma", lgamma_of, lambda grad, self: grad * calls.digamma(self))
 unary("digamma", digamma_of, lambda grad, self: grad * calls.polygamma(1, self))
 
 
@@ -90,12 +96,33 @@ def polygamma_of(n, array):
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if array.dtype.kind != "f":
         raise not_implemented("trigamma" if n == 1 else "digamma" if n == 0 else "polygamma", array)
-    if n == 0:
-        return digamma_of(array)
+    if n < 2:
+        return trigamma_of(array) if n else digamma_of(array)
     from scipy import special
 
     wide = array.astype(np.float64)
-    return ((-1) ** (n + 1) * special.gamma(n + 1.0) * special.zeta(n + 1.0, wide)).astype(array.dtype)
+    result = (-1) ** (n + 1) * special.gamma(n + 1.0) * special.zeta(n + 1.0, wide)
+    return np.where(np.isposinf(wide), np.nan, result).astype(array.dtype)
+
+
+def trigamma_of(array):
+    """The derivative of digamma: reflected below a half, stepped up by six, and then its asymptotic series.
+
+    Beside the poles the rounding of the reflection shows, in PyTorch as here.
+    """
+    wide = array.astype(np.float32) if array.dtype == np.float16 else array
+    kind = wide.dtype.type
+    below = wide < kind(0.5)
+    sine = np.sin(kind(np.pi) * wide)
+    x = np.where(below, 1 - wide, wide)
+    result = np.where(below, -kind(np.pi) * kind(np.pi) / (sine * sine), kind(0))
+    for _ in range(6):
+        result = result + 1 / (x * x)
+        x = x + 1
+    inverse = 1 / (x * x)
+    series = inverse * (kind(1 / 6) - inverse * (kind(1 / 30) - inverse * kind(1 / 42)))
+    result = result + (1 + 1 / (2 * x) + series) / x
+    return np.where(below, -result, result).astype(array.dtype)
 
 
 @op(

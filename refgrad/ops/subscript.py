@@ -273,5 +273,15 @@ def set_item(self: Tensor, index: Any, value: Any) -> None:
     return None
 
 
-for _protocol, _function in {"__getitem__": get_item, "__setitem__": set_item}.items():
+def delete_item(self: Tensor, index: Any) -> None:
+    """`del tensor[index]`.
+
+    Raises:
+        TypeError: always.
+    """
+    raise TypeError("Tensor does not support deleting items")
+
+
+PROTOCOLS = {"__getitem__": get_item, "__setitem__": set_item, "__delitem__": delete_item}
+for _protocol, _function in PROTOCOLS.items():
     setattr(Tensor, _protocol, _function)

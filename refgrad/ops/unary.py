@@ -185,6 +185,7 @@ tanh = unary("tanh", np.tanh, lambda grad, result: calls.tanh_backward(grad, res
 
 @op(
     "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
+    laid_out_by="grad_output, output",
     node="TanhBackwardBackward0",
     grad_output=lambda grad, output: calls.tanh_backward(grad, output.conj()),
     output=lambda grad, output, grad_output: grad.conj() * (-2 * output.conj() * grad_output),
@@ -203,6 +204,7 @@ sigmoid = unary("sigmoid", in_single(logistic), lambda grad, result: calls.sigmo
 
 @op(
     "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
+    laid_out_by="grad_output, output",
     node="SigmoidBackwardBackward0",
     grad_output=lambda grad, output: calls.sigmoid_backward(grad, output.conj()),
     output=lambda grad, output, grad_output: grad.conj() * grad_output * (-2 * output.conj() + 1),
@@ -249,6 +251,7 @@ def relu(self):
 
 @op(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+    laid_out_by="self, grad_output",
     node="ThresholdBackwardBackward0",
     grad_output=lambda grad, self, threshold: calls.threshold_backward(grad, self, threshold),
     self=lambda grad: calls.zeros_like(grad),

@@ -123,7 +123,9 @@ o = torch.ones(2, 2, dtype=torch.bool)
     torch.einsum("ij,jk"); torch.einsum("ij", 3); torch.einsum("i.j", f); torch.einsum("ii->i", f)
     torch.einsum("...i...", b); torch.einsum(f, [0, 52]); torch.linalg.multi_dot([f])
     torch.linalg.multi_dot([f, f]); torch.linalg.multi_dot([f, b])
-    """.strip().replace("\n", ";").split(";"),
+    """.strip()
+    .replace("\n", ";")
+    .split(";"),
 )
 def test_errors(expression):
     agree(SETUP + f"r = {expression.strip()}")

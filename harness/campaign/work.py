@@ -1,0 +1,204 @@
+"""What children do: batches of generated programs, one program alone, reductions."""
+
+import json
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import IO, Any
+
+from harness.engines import engine as engine_named
+from harness.engines.base import Engine
+from harness.finding import Finding, Observation, TensorSeen, findings_of, tensors_of
+from harness.generate import prng
+from harness.generate.intents import ACTIONS
+from harness.judge import InProcess, raising
+from harness.program import Compiled, Program, Statement
+from harness.record import program_line, result_line
+from harness.run import Result, examine
+from harness.trace import decoded, encoded
+from harness.verdict import worst
+
+from .child import Say, Work
+from .setup import ONE_IN, Setup
+
+GENERATED = "generated"
+
+
+class Engines:
+    """The engines of a setup, imported once."""
+
+    def __init__(self, setup: Setup):
+        self.setup = setup
+        self.expected = engine_named(setup.expected)
+        self.others = [engine_named(spec) for spec in setup.engines]
+
+    @property
+    def all(self) -> list[Engine]:
+        return [self.expected, *self.others]
+
+    def judge(self, thorough: bool = False, only: str = "", with_profile: bool = False) -> InProcess:
+        setup = self.setup
+        return InProcess(
+            self.expected,
+            self.others,
+            setup.strict,
+            thorough,
+            setup.known,
+            setup.limit,
+            only,
+            with_profile,
+        )
+
+    def examine(self, program: Program, thorough: bool) -> list[Result]:
+        return examine(
+            program,
+            self.expected,
+            self.others,
+            strict=self.setup.strict,
+            thorough=thorough,
+            known=self.setup.known,
+            limit=self.setup.limit,
+        )
+
+
+def made(setup: Setup, number: int) -> Program:
+    """The program of a campaign with this number."""
+    return prng.program(setup.seed_of(number), setup.size)
+
+
+def is_thorough(number: int) -> bool:
+    return number % ONE_IN == 0
+
+
+# Batches -------------------------------------------------------------------------------------------
+
+
+def batches(engines: Engines) -> Work:
+    """Batches as they are told, "FIRST STOP GROUPS" a line.
+
+    Says "at N" before each program, "groups NAMES" if wanted, "found JSON" for one with findings, "done
+    VERDICT" behind each, and "end" behind each batch.
+    """
+
+    def work(say: Say, told: IO[str]) -> None:
+        for line in told:
+            first, stop, with_groups = map(int, line.split())
+            for number in range(first, stop):
+                say(f"at {number}")
+                if with_groups:
+                    say("groups " + " ".join(groups_of(engines.setup, number)))
+                program = made(engines.setup, number)
+                results = engines.examine(program, is_thorough(number))
+                verdict = worst([result.verdict for result in results])
+                if verdict.is_failure:
+                    say("found " + json.dumps(found(number, program, results)))
+                say(f"done {verdict}")
+            say("end")
+
+    return work
+
+
+def found(number: int, program: Program, results: Sequence[Result]) -> dict[str, Any]:
+    """A program with its findings, and the lines of the record that hold it whole."""
+    lines = [described(program), *map(result_line, results)]
+    return {
+        "number": number,
+        "findings": [finding.to_json() for finding in findings_of(results)],
+        "lines": lines,
+    }
+
+
+def described(program: Program) -> dict[str, Any]:
+    return program_line(program) | {"topic": GENERATED}
+
+
+def groups_of(setup: Setup, number: int) -> list[str]:
+    """The feature groups of which something stands in a program."""
+    drawn = prng.draw(Random(setup.seed_of(number)), setup.size)
+    return sorted({ACTIONS[name].group for name in prng.written_by(*drawn)})
+
+
+# One program ---------------------------------------------------------------------------------------
+
+
+class Announcing(tuple[Compiled, ...]):
+    """The steps of a program, each of which is announced when an engine comes to it."""
+
+    say: Say
+
+    def __iter__(self) -> Iterator[Compiled]:
+        for number, step in enumerate(super().__iter__()):
+            self.say(f"step {number}")
+            yield step
+
+
+def solo(engine: Engine, program: Program, look: str) -> Work:
+    """One program on one engine: "step N" before each statement."""
+
+    def work(say: Say, told: IO[str]) -> None:
+        steps = Announcing(program.steps)
+        steps.say = say
+        program.__dict__["steps"] = steps  # where cached_property keeps it
+        engine.run(program, look)
+
+    return work
+
+
+def seen_by(engine: Engine, program: Program) -> Work:
+    """The tensors that a program makes, for what comes after it and cannot be looked at."""
+
+    def work(say: Say, told: IO[str]) -> None:
+        trace = engine.run(program)
+        say(json.dumps(observation_to_json(Observation(None, tensors_of(trace), raising(program, trace)))))
+
+    return work
+
+
+def observe(engines: Engines, program: Program, thorough: bool, only: str, with_profile: bool) -> Work:
+    """What a judge says of a program, as JSON."""
+
+    def work(say: Say, told: IO[str]) -> None:
+        say(json.dumps(observation_to_json(engines.judge(thorough, only, with_profile)(program))))
+
+    return work
+
+
+def verdicts(engines: Engines, program: Program) -> Work:
+    """The verdict on a program, looked at thoroughly."""
+
+    def work(say: Say, told: IO[str]) -> None:
+        say(str(worst([result.verdict for result in engines.examine(program, thorough=True)])))
+
+    return work
+
+
+# As JSON -------------------------------------------------------------------------------------------
+
+
+def observation_to_json(seen: Observation) -> dict[str, Any]:
+    return {
+        "finding": seen.finding.to_json() if seen.finding else None,
+        "tensors": [{name: encoded(tuple(tensor)) for name, tensor in step.items()} for step in seen.tensors],
+        "raising": sorted(seen.raising),
+    }
+
+
+def observation_from_json(data: dict[str, Any]) -> Observation:
+    return Observation(
+        Finding.from_json(data["finding"]) if data["finding"] else None,
+        [{name: TensorSeen(*decoded(tensor)) for name, tensor in step.items()} for step in data["tensors"]],
+        frozenset(data["raising"]),
+    )
+
+
+def program_to_json(program: Program) -> dict[str, Any]:
+    return {
+        "id": program.id,
+        "statements": [[s.text, s.line, s.raises] for s in program.statements],
+        "exact": program.is_exact,
+        "topic": program.topic,
+    }
+
+
+def program_from_json(data: dict[str, Any]) -> Program:
+    statements = tuple(Statement(*parts) for parts in data["statements"])
+    return Program(data["id"], statements, is_exact=data["exact"], topic=data["topic"])

@@ -1,0 +1,420 @@
+"""Derivatives as functions of functions: `grad`, `vjp`, `jvp`, Jacobians, Hessians. Source: `torch.func` in PyTorch's docs."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from refgrad.func import trees
+from refgrad.func.levels import (
+    Level,
+    check_argnums,
+    checked_aux,
+    chosen_arguments,
+    entered,
+    is_batched,
+    pulled,
+    with_arguments,
+)
+from refgrad.tensor import Tensor
+
+
+def split_aux(name: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
+    """The output and the auxiliary output, None when there is to be none.
+
+    Raises:
+        RuntimeError: `has_aux` and it is no pair.
+    """
+    if not has_aux:
+        return output, None
+    if not isinstance(output, tuple) or len(output) != 2:
+        raise RuntimeError(
+            f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    return output[0], output[1]
+
+
+def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> Callable:
+    """A function that returns the gradients of `func`, which returns a scalar, and its value."""
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> tuple:
+        with Level("grad") as level:
+            inputs = entered(level, chosen_arguments(argnums, args))
+            output = func(*with_arguments(args, argnums, inputs), **kwargs)
+            output, aux = split_aux("grad_and_value(f)(*args)", output, has_aux)
+            check_scalar(output)
+            leaves, spec = trees.flatten(inputs)
+            gradients = pulled([output], leaves, [ones_like(output)])
+            if has_aux:
+                checked_aux(aux)
+            gradient = trees.unflatten([level.leave(each) for each in gradients], spec)
+            value = level.leave(output)
+            return gradient, (value, trees.mapped(level.leave, aux)) if has_aux else value
+
+    return wrapper
+
+
+def ones_like(tensor: Tensor) -> Tensor:
+    """Ones in a tensor's shape."""
+    return tensor.map(ones_like) if is_batched(tensor) else tensor.new_ones(tensor.shape)  # type: ignore[attr-defined]
+
+
+def check_scalar(output: Any) -> None:
+    """Refuse an output that has no gradient.
+
+    Raises:
+        RuntimeError: it is no tensor, or no scalar.
+    """
+    if not isinstance(output, Tensor):
+        raise RuntimeError(
+            f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}"
+        )
+    if output.dim() != 0:
+        raise RuntimeError(
+            "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+            f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+        )
+
+
+def grad(func: Callable, argnums: Any = 0, has_aux: bool = False) -> Callable:
+    """A function that returns the gradients of `func`, which returns a scalar.
+
+    Raises (when called):
+        RuntimeError: `func` does not return a scalar tensor, or `argnums` does not choose arguments.
+    """
+    inner = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        gradient, value = inner(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return wrapper
+
+
+# Products with the Jacobian -------------------------------------------------------------------------------------
+
+
+def checked_outputs(name: str, output: Any) -> tuple[list, trees.Spec]:
+    """The leaves of what a function returned.
+
+    Raises:
+        RuntimeError: there are none, or one is no tensor.
+    """
+    leaves, spec = trees.flatten(output)
+    if not leaves:
+        raise RuntimeError(
+            f"{name}: Expected f to be a function that has non-empty output (got output = {leaves})"
+        )
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(
+                f"{name}: expected f(*{'primals'}) to return only tensors, got unsupported type {type(leaf)}"
+            )
+    return leaves, spec
+
+
+def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
+    """The output of `func`, and a function from cotangents of the output to gradients of the inputs.
+
+    Raises:
+        RuntimeError: `func` returns something else than tensors of real or complex numbers.
+    """
+    return vjp_at(func, primals, tuple(range(len(primals))), has_aux)
+
+
+def vjp_at(func: Callable, args: tuple, argnums: Any, has_aux: bool = False) -> tuple:
+    """As `vjp`, with respect to chosen arguments."""
+    with Level("grad") as level:
+        inputs = entered(level, chosen_arguments(argnums, args) if args else ())
+        output, aux = split_aux("vjp(f, *primals)", func(*with_arguments(args, argnums, inputs)), has_aux)
+        outputs, spec = checked_outputs("vjp(f, *primals)", output)
+        for leaf in outputs:
+            if not (leaf.is_floating_point() or leaf.is_complex()):
+                raise RuntimeError(
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with "
+                    f"dtype {leaf.dtype}"
+                )
+        if has_aux:
+            checked_aux(aux)
+            aux = trees.mapped(level.leave, aux)
+        seen = trees.unflatten([level.leave(leaf, spare=True) for leaf in outputs], spec)
+    leaves, input_spec = trees.flatten(inputs)
+
+    def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        given, given_spec = trees.flatten(cotangents)
+        if given_spec != spec:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                f"function. cotangents: {given_spec.short()}, primal output: {spec.short()}"
+            )
+        gradients = pulled(outputs, leaves, given)
+        return trees.unflatten([level.leave(each, spare=True) for each in gradients], input_spec)
+
+    return (seen, pull, aux) if has_aux else (seen, pull)
+
+
+class Linear:
+    """The derivative of a function at one place, as a map from tangents to tangents.
+
+    It is found by differentiating twice: the vjp is linear in the cotangent, and the vjp of that is the jvp.
+    """
+
+    def __init__(self, level: Level, inputs: list, outputs: list):
+        self.level = level
+        self.outputs = outputs
+        self.cotangents = [self.cotangent(output) for output in outputs]
+        self.gradients = pulled(outputs, inputs, self.cotangents)
+
+    def cotangent(self, output: Tensor) -> Tensor:
+        """A cotangent to differentiate with respect to; an output of integers has none."""
+        if is_batched(output):
+            return output.map(self.cotangent)  # type: ignore[attr-defined]
+        zeros = output.detach().new_zeros(output.shape)
+        return self.level.enter(zeros) if zeros._can_require_grad() else zeros
+
+    def __call__(self, tangents: list) -> list:
+        """The tangents of the outputs."""
+        return pulled(self.gradients, self.cotangents, tangents)
+
+
+def linear_at(func: Callable, args: tuple, argnums: Any, has_aux: bool, level: Level) -> tuple:
+    """Run `func` inside a level: its derivative, its outputs, their spec and the auxiliary output."""
+    inputs = entered(level, chosen_arguments(argnums, args))
+    output, aux = split_aux(
+        "jvp(f, primals, tangents)", func(*with_arguments(args, argnums, inputs)), has_aux
+    )
+    if has_aux:
+        checked_aux(aux)
+    outputs, spec = checked_outputs("jvp(f, primals, tangents)", output)
+    return Linear(level, trees.flatten(inputs)[0], outputs), outputs, spec, aux
+
+
+def check_tangents(primals: Any, tangents: Any) -> None:
+    """Refuse tangents that do not fit.
+
+    Raises:
+        RuntimeError: in structure, kind or shape.
+        ValueError: in dtype.
+    """
+    if not isinstance(primals, tuple):
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call "
+            "f(*primals)."
+        )
+    places, spec = trees.flatten(primals)
+    directions, other = trees.flatten(tangents)
+    if spec != other:
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
+            "example, if primals is a tuple of 3 tensors, tangents also must be. Got primals with structure "
+            f"{spec} and tangents with structure {other}"
+        )
+    for name, leaves in (("primals", places), ("tangents", directions)):
+        if not leaves:
+            raise RuntimeError(
+                f"jvp(f, primals, tangents): Expected {name} to contain at least one Tensor."
+            )
+        for leaf in leaves:
+            if not isinstance(leaf, Tensor):
+                raise RuntimeError(
+                    f"jvp(f, primals, tangents): Expected {name} to only contain Tensors, got {type(leaf)}"
+                )
+    for place, direction in zip(places, directions, strict=True):
+        for name, tensor in (("primal", place), ("tangent", direction)):
+            if not (tensor.is_floating_point() or tensor.is_complex()):
+                raise ValueError(
+                    f"Expected {name} to be floating point or complex, but got: {tensor.dtype}"
+                )
+        if place.shape != direction.shape:
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, "
+                f"this is not supported. Tensor is of size {list(place.shape)} while the given forward gradient "
+                f"is of size {list(direction.shape)}."
+            )
+
+
+def jvp(
+    func: Callable, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> tuple:
+    """The output of `func` at `primals`, and its derivative in the direction of `tangents`.
+
+    Raises:
+        RuntimeError: the tangents do not fit, or `func` returns something else than tensors.
+    """
+    check_tangents(primals, tangents)
+    with Level("jvp") as level:
+        numbers = tuple(range(len(primals)))
+        linear, outputs, spec, aux = linear_at(func, primals, numbers, has_aux, level)
+        directions = linear(trees.flatten(tangents)[0])
+        moved = trees.unflatten([level.leave(each) for each in directions], spec)
+        value = trees.unflatten([level.leave(each) for each in outputs], spec)
+        return (value, moved, trees.mapped(level.leave, aux)) if has_aux else (value, moved)
+
+
+def linearize(func: Callable, *primals: Any) -> tuple:
+    """The output of `func` at `primals`, and its derivative there as a function of tangents."""
+    with Level("jvp") as level:
+        linear, outputs, spec, _ = linear_at(func, primals, tuple(range(len(primals))), False, level)
+        value = trees.unflatten([level.leave(each, spare=True) for each in outputs], spec)
+
+    def move(*tangents: Any) -> Any:
+        check_tangents(primals, tangents)
+        directions = linear(trees.flatten(tangents)[0])
+        return trees.unflatten([level.leave(each, spare=True) for each in directions], spec)
+
+    return value, move
+
+
+# Jacobians ------------------------------------------------------------------------------------------------------
+
+
+def check_real(name: str, kind: str, leaves: list) -> None:
+    """Refuse complex tensors.
+
+    Raises:
+        RuntimeError: one is complex.
+    """
+    for index, leaf in enumerate(leaves):
+        if isinstance(leaf, Tensor) and leaf.is_complex():
+            raise RuntimeError(
+                f"{name}: Expected all {kind} to be real but received complex tensor at flattened input idx: "
+                f"{index}"
+            )
+
+
+def basis_of(tensor: Tensor) -> list[Tensor]:
+    """The tensors of this shape that have a single one."""
+    if is_batched(tensor):
+        columns = zip(*[basis_of(sample) for sample in tensor.samples], strict=True)  # type: ignore[attr-defined]
+        return [tensor.like(list(column)) for column in columns]  # type: ignore[attr-defined]
+    count = tensor.numel()
+    found = []
+    for i in range(count):
+        one = tensor.detach().new_zeros(count)
+        one[i] = 1
+        found.append(one.view(tensor.shape))
+    return found
+
+
+def zeros_of(tensor: Tensor) -> Tensor:
+    """Zeros in a tensor's shape."""
+    if is_batched(tensor):
+        return tensor.map(zeros_of)  # type: ignore[attr-defined]
+    return tensor.detach().new_zeros(tensor.shape)
+
+
+def directions_of(tensors: list[Tensor]) -> list[tuple[int, list[Tensor]]]:
+    """For each element of each tensor: the number of the tensor, and one there among zeros, for all tensors."""
+    zeros = [zeros_of(tensor) for tensor in tensors]
+    return [
+        (i, [*zeros[:i], one, *zeros[i + 1 :]]) for i, tensor in enumerate(tensors) for one in basis_of(tensor)
+    ]
+
+
+def stacked(rows: list[Tensor], like: Tensor, shape: tuple) -> Tensor:
+    """Rows as one tensor of this shape; zeros like `like` when there are none."""
+    from refgrad import stack
+
+    return stack(rows).reshape(shape) if rows else like.new_zeros(shape)
+
+
+def jacrev(
+    func: Callable,
+    argnums: Any = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable:
+    """A function that returns the Jacobian of `func`, row by row: one vjp for each element of the output.
+
+    Raises:
+        ValueError: `chunk_size` is not positive.
+    """
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @functools.wraps(func)
+    def wrapper(*args: Any) -> Any:
+        check_argnums(argnums, len(args))
+        found = vjp_at(func, args, argnums, has_aux)
+        output, pull = found[0], found[1]
+        inputs, input_spec = trees.flatten(chosen_arguments(argnums, args))
+        check_real("jacrev", "inputs", inputs)
+        outputs, output_spec = trees.flatten(output)
+        check_real("jacrev", "outputs", outputs)
+        rows: list[list[list]] = [[[] for _ in inputs] for _ in outputs]
+        for number, cotangents in directions_of(outputs):
+            gradients = pull(trees.unflatten(cotangents, output_spec))
+            for position, gradient in enumerate(trees.flatten(gradients)[0]):
+                rows[number][position].append(gradient)
+        blocks = []
+        for one, by_input in zip(outputs, rows, strict=True):
+            values = [
+                stacked(some, x, (*one.shape, *x.shape)) for some, x in zip(by_input, inputs, strict=True)
+            ]
+            blocks.append(trees.unflatten(values, input_spec))
+        jacobian = trees.unflatten(blocks, output_spec)
+        return (jacobian, found[2]) if has_aux else jacobian
+
+    return wrapper
+
+
+def jacfwd(
+    func: Callable,
+    argnums: Any = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    randomness: str = "error",
+) -> Callable:
+    """A function that returns the Jacobian of `func`, column by column: one jvp for each element of the input.
+
+    Raises:
+        ValueError: `chunk_size` is not positive.
+    """
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacfwd: `chunk_size` should be greater than 0.")
+
+    @functools.wraps(func)
+    def wrapper(*args: Any) -> Any:
+        if randomness not in ("error", "different", "same"):
+            raise RuntimeError(
+                f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+            )
+        inputs, input_spec = trees.flatten(chosen_arguments(argnums, args))
+        check_real("jacfwd", "inputs", inputs)
+        with Level("jvp") as level:
+            linear, outputs, output_spec, aux = linear_at(func, args, argnums, has_aux, level)
+            check_real("jacfwd", "outputs", outputs)
+            columns: list[list[list]] = [[[] for _ in inputs] for _ in outputs]
+            for number, tangents in directions_of(inputs):
+                for position, moved in enumerate(linear(tangents)):
+                    columns[position][number].append(level.leave(moved))
+            constant = [not output.requires_grad for output in outputs]
+            aux = trees.mapped(level.leave, aux)
+        seen = [
+            [columns_stacked(some, one, x, fixed) for some, x in zip(by_input, inputs, strict=True)]
+            for one, by_input, fixed in zip(outputs, columns, constant, strict=True)
+        ]
+        jacobian = trees.unflatten([trees.unflatten(each, input_spec) for each in seen], output_spec)
+        return (jacobian, aux) if has_aux else jacobian
+
+    return wrapper
+
+
+def columns_stacked(columns: list[Tensor], output: Tensor, input: Tensor, constant: bool) -> Tensor:
+    """The block of a Jacobian whose columns are given; of an output that depends on nothing they are all one."""
+    from refgrad import stack
+
+    shape = (*output.shape, *input.shape)
+    if not columns:
+        return output.new_zeros(shape)
+    rows = columns[0].expand(len(columns), *output.shape) if constant else stack(columns)
+    return rows.movedim(0, -1).reshape(shape)
+
+
+def hessian(func: Callable, argnums: Any = 0) -> Callable:
+    """A function that returns the second derivatives of `func`, forward over reverse."""
+    return jacfwd(jacrev(func, argnums), argnums)

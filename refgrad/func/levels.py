@@ -1,0 +1,271 @@
+"""Levels: one for each transform that is running, and how tensors enter and leave them.
+
+*Level*: a running `grad`, `vjp`, `jvp` or `vmap`; inner ones have higher numbers. *Entry*: the node of a tensor that came
+into a level; it hides the tensor's history from the function and passes gradients on to it. *Live*: an edge from which
+a gradient reaches a leaf outside the level.
+
+All levels share one graph. Inside, an entered tensor is a leaf; outside, a result shows the graph that remains when
+entries are taken out: what led only to them is gone.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from refgrad import autograd, modes
+from refgrad.autograd.grad_mode import enable_grad
+from refgrad.func import trees
+from refgrad.graph import PENDING, AccumulateGrad, Node, split_edge, start
+from refgrad.storage import version_cell
+from refgrad.tensor import AutogradMeta, Tensor, alias, edge_of
+
+NO_REAL_TYPE = "only Tensors of floating point dtype can require gradients"
+
+
+class Entry(AccumulateGrad):
+    """The node of a tensor inside a level: the gradient goes on to where the tensor came from."""
+
+    __slots__ = ()
+
+    def apply(self, grads: list, create_graph: bool, needed: object) -> tuple | list:
+        """Pass the gradient on."""
+        return list(grads)
+
+
+class Stack(threading.local):
+    """The levels of this thread, outermost first."""
+
+    def __init__(self) -> None:
+        self.levels: list[Level] = []
+
+
+stack = Stack()
+
+
+class Level:
+    """One running transform, as context manager: within it grad mode is on."""
+
+    def __init__(self, kind: str):
+        self.kind = kind
+        self.number = -2
+
+    def __enter__(self) -> "Level":
+        stack.levels.append(self)
+        self.number = len(stack.levels)
+        self.begin = modes.peek_sequence()
+        self.grad = modes.grad_enabled()
+        modes.state.transforms += 1
+        self.mode = enable_grad()
+        self.mode.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.mode.__exit__(*exception)
+        modes.state.transforms -= 1
+        stack.levels.pop()
+        self.number = -2
+
+    # Entering -----------------------------------------------------------------------------------------------
+
+    def enter(self, tensor: Any) -> Tensor:
+        """The tensor as the function sees it: a leaf that requires grad.
+
+        Raises:
+            RuntimeError: its elements are integers.
+        """
+        if is_batched(tensor):
+            return tensor.map(self.enter)
+        if not tensor.is_floating_point() and not tensor.is_complex():
+            raise RuntimeError(NO_REAL_TYPE)
+        outside = edge_of(tensor) if self.grad else None
+        entry = start(object.__new__(Entry), (outside,), (tensor._array.shape, tensor._array.dtype))
+        inside = alias(tensor, version_cell(tensor))
+        meta = inside._meta = AutogradMeta()
+        meta.requires_grad = True
+        meta.accumulator = lambda: entry  # type: ignore[assignment]
+        entry.variable = inside
+        inside._edge = PENDING
+        inside.__dict__.update(_level=self, _outside=tensor)
+        return inside
+
+    # Leaving ------------------------------------------------------------------------------------------------
+
+    def leave(self, tensor: Any, spare: bool = False) -> Any:
+        """The tensor as it is outside; `spare` keeps the graph as it is, because the level still needs it."""
+        if not isinstance(tensor, Tensor):
+            return tensor
+        if is_batched(tensor):
+            return tensor.map(lambda part: self.leave(part, spare))
+        if tensor.__dict__.get("_level") is self:
+            return tensor.__dict__["_outside"]
+        if not tensor.requires_grad:
+            return tensor
+        edge = self.outer(edge_of(tensor), {}, spare) if self.grad else None
+        if edge is not None and edge is edge_of(tensor):
+            return tensor
+        outside = alias(tensor, version_cell(tensor))
+        outside._edge = edge
+        return outside
+
+    def outer(self, edge: Any, known: dict[Node, bool], spare: bool) -> Any:
+        """The edge as seen from outside, None when it is not live; the graph is changed on the way unless `spare`."""
+        if edge is None or edge.__class__ is tuple and edge[0] is None:
+            return edge
+        self.settle(split_edge(edge)[0], known, spare)
+        return self.seen(edge, known)
+
+    def seen(self, edge: Any, known: dict[Node, bool]) -> Any:
+        """An edge whose node is settled, as seen from outside."""
+        node = None if edge is None else split_edge(edge)[0]
+        if node is None:
+            return edge
+        if type(node) is Entry:
+            level = node.variable.__dict__["_level"]
+            if level is self or level.number < 0:  # of an inner level that ended
+                return node.edges[0]
+        return edge if known.get(node, True) else None
+
+    def settle(self, root: Node, known: dict[Node, bool], spare: bool) -> None:
+        """Find out which nodes below `root`, made since the level began, are live; let their edges skip the entries."""
+        pending = [root]
+        while pending:
+            node = pending[-1]
+            if node in known or self.is_old(node):
+                pending.pop()
+                continue
+            below = [split_edge(edge)[0] for edge in node.edges if edge is not None]
+            ahead = [n for n in below if n is not None and n not in known and not self.is_old(n)]
+            if ahead:
+                pending += ahead
+                continue
+            pending.pop()
+            if type(node) is Entry and node.variable.__dict__["_level"] is self:
+                known[node] = node.edges[0] is not None
+                continue
+            edges = tuple([self.seen(edge, known) for edge in node.edges])
+            known[node] = any(edge is not None for edge in edges)
+            if not spare:
+                node.edges = edges
+
+    def is_old(self, node: Node) -> bool:
+        """Whether a node is a leaf's, or older than the level."""
+        return type(node) is AccumulateGrad or node.sequence_nr < self.begin
+
+
+# Batched tensors ------------------------------------------------------------------------------------------------
+
+
+def is_batched(value: Any) -> bool:
+    """Whether a value is a batched tensor (see batching.py)."""
+    return value.__class__ is not Tensor and getattr(value.__class__, "IS_BATCHED", False)
+
+
+def per_sample(function: Callable, *lists: Sequence[Tensor]) -> list:
+    """`function(*lists)`, which returns a list of tensors, for each sample where some of the tensors are batched."""
+    deepest = max((t.level.number for each in lists for t in each if is_batched(t)), default=0)
+    if not deepest:
+        return function(*lists)
+    batched = next(t for each in lists for t in each if is_batched(t) and t.level.number == deepest)
+    results = []
+    for i in range(len(batched.samples)):
+        one = [
+            [t.samples[i] if is_batched(t) and t.level.number == deepest else t for t in each]
+            for each in lists
+        ]
+        results.append(per_sample(function, *one))
+    return [batched.like(list(column)) for column in zip(*results, strict=True)]
+
+
+def pulled(outputs: list, inputs: list, cotangents: list) -> list:
+    """The gradients of some outputs with respect to inputs, recorded; zeros where an input has none."""
+
+    def run(outputs: list, inputs: list, cotangents: list) -> list:
+        chosen = [i for i, output in enumerate(outputs) if output.requires_grad]
+        found: Any = [None] * len(inputs)
+        wanted = [i for i, value in enumerate(inputs) if value.requires_grad]
+        if chosen and wanted:
+            some = autograd.grad(
+                [outputs[i] for i in chosen],
+                [inputs[i] for i in wanted],
+                [cotangents[i] for i in chosen],
+                retain_graph=True,
+                create_graph=True,
+                allow_unused=True,
+            )
+            for i, gradient in zip(wanted, some, strict=True):
+                found[i] = gradient
+        return [value.new_zeros(value.shape) if g is None else g for g, value in zip(found, inputs, strict=True)]
+
+    with enable_grad():
+        return per_sample(run, outputs, inputs, cotangents)
+
+
+# Arguments ------------------------------------------------------------------------------------------------------
+
+
+def chosen_arguments(argnums: Any, args: tuple) -> Any:
+    """The arguments that `argnums` chooses: one, or a tuple.
+
+    Raises:
+        RuntimeError: there is no such argument, or `argnums` is nothing of the kind.
+    """
+    check_argnums(argnums, len(args))
+    return args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in argnums)
+
+
+def check_argnums(argnums: Any, count: int) -> None:
+    """Refuse what does not choose arguments.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    if not isinstance(argnums, (int, tuple)):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+    if not numbers:
+        raise RuntimeError("argnums must be non-empty")
+    for number in numbers:
+        if not isinstance(number, int):
+            raise RuntimeError(f"argnum must be int, got: {type(number)}")
+        if not -count <= number < count:
+            raise RuntimeError(f"Got argnum={number}, but only {count} positional inputs")
+    if len({number % count for number in numbers}) < len(numbers):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+
+
+def with_arguments(args: tuple, argnums: Any, values: Any) -> tuple:
+    """The arguments with those that `argnums` chooses replaced."""
+    replaced = list(args)
+    pairs = [(argnums, values)] if isinstance(argnums, int) else zip(argnums, values, strict=True)
+    for number, value in pairs:
+        replaced[number] = value
+    return tuple(replaced)
+
+
+def entered(level: Level, tree: Any) -> Any:
+    """A tree of tensors inside a level.
+
+    Raises:
+        ValueError: a leaf is no tensor.
+    """
+
+    def enter(value: Any) -> Tensor:
+        if not isinstance(value, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
+        return level.enter(value)
+
+    return trees.mapped(enter, tree)
+
+
+def checked_aux(aux: Any) -> Any:
+    """An auxiliary output, if it consists of tensors.
+
+    Raises:
+        RuntimeError: something in it is none.
+    """
+    for leaf in trees.flatten(aux)[0]:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)}")
+    return aux
+
+

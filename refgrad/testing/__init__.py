@@ -1,0 +1,6 @@
+"""`torch.testing`: comparing results, and making random tensors."""
+
+from refgrad.testing.comparison import assert_allclose, assert_close
+from refgrad.testing.creation import make_tensor
+
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
