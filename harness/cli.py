@@ -12,6 +12,8 @@ BAD_INPUT = 2
 COMMANDS = {
     "run": ("harness.commands:run", "Run programs on PyTorch and other engines, and compare."),
     "new": ("harness.commands:new", "Turn a script into a case file, after showing what it does."),
+    "fuzz": ("harness.campaign_commands:fuzz", "Run generated programs in bulk; reduce and group findings."),
+    "reduce": ("harness.campaign_commands:reduce_script", "Find the smallest script that still differs."),
     "report": ("harness.report.commands:report", "Make the Markdown and HTML reports from a record."),
     "conformance": (
         "harness.report.commands:conformance",

@@ -1,7 +1,9 @@
 """Records: what a run observed, as JSON lines; written as it goes, read as data, never evaluated.
 
 A header, then per program one program line and one result line per engine (the expected engine first), then a
-footer with the counts. `record_schema.json` says what a line may hold.
+footer with the counts. A campaign writes these lines only for what it found; a batch line counts all programs
+of its range, and a reduction line holds what a finding came down to. `record_schema.json` says what a line may
+hold.
 """
 
 import json
@@ -20,6 +22,7 @@ from harness.trace import Trace, decoded, encoded
 from harness.verdict import Verdict, worst
 
 FORMAT = 1
+KINDS_OF_LINE = ("header", "program", "result", "batch", "reduction", "footer")
 SCHEMA = Path(__file__).with_name("record_schema.json")
 
 
@@ -134,6 +137,8 @@ class Record:
     header: dict[str, Any]
     programs: dict[str, Program] = field(default_factory=dict)
     results: list[RecordedResult] = field(default_factory=list)
+    batches: list[dict[str, Any]] = field(default_factory=list)
+    reductions: list[dict[str, Any]] = field(default_factory=list)
     footer: dict[str, Any] | None = None
 
     def of(self, program: str) -> list[RecordedResult]:
@@ -168,6 +173,10 @@ def read(path: str | Path, complete: bool = True) -> Record:
             if data["program"] not in record.programs:
                 raise RecordError(f"{path}:{number}: {data['program']} has a result but no program line")
             record.results.append(result_from(data))
+        elif kind == "batch":
+            record.batches.append(data)
+        elif kind == "reduction":
+            record.reductions.append(data)
         else:
             record.footer = data
     if record is None:
@@ -198,7 +207,7 @@ def checked(path: str | Path, number: int, text: str) -> dict[str, Any]:
             f"{path}:{number}: not a JSON line ({error}); the record is damaged or cut off"
         ) from None
     kind = data.get("line") if isinstance(data, dict) else None
-    if kind not in ("header", "program", "result", "footer"):
+    if kind not in KINDS_OF_LINE:
         raise RecordError(f"{path}:{number}: neither header, program, result nor footer; this is no record")
     problem = next(validator(kind).iter_errors(data), None)
     if problem is not None:

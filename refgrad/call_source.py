@@ -224,7 +224,8 @@ def arrange_lines(recipe: Recipe) -> list[str]:
     """Code that lays the result of a pointwise op out as PyTorch does when that may differ from NumPy's layout."""
     names = [f"a_{a.name}" for a in recipe.arguments if a.type == "Tensor" and recipe.op.promote]
     if recipe.op.laid_out_by:
-        names = [f"a_{name}" for name in recipe.op.laid_out_by.split(", ")]
+        tensors = {a.name for a in recipe.arguments if a.type == "Tensor"}
+        names = [f"a_{n}" if n in tensors else n for n in recipe.op.laid_out_by.split(", ")]
     if not names:
         return []
     first, *others = names

@@ -14,7 +14,7 @@ from refgrad.lazy import LazyArray
 from refgrad.modes import warn_once
 from refgrad.op import calls
 from refgrad.printing import tensor_repr
-from refgrad.storage import INFERENCE, version_cell
+from refgrad.storage import INFERENCE, cell_of_detached, data_ptr, version_cell
 from refgrad.tensor import AutogradMeta, Tensor, alias, set_edge
 
 TO_SCALAR = (
@@ -47,7 +47,7 @@ def attach(function: Any) -> Any:
 @attach
 def detach(self: Tensor) -> Tensor:
     """The same memory outside the graph; writes to it count for this tensor too."""
-    return alias(self, version_cell(self))
+    return alias(self, cell_of_detached(self) or version_cell(self))
 
 
 @attach
@@ -90,7 +90,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 def get_data(self: Tensor) -> Tensor:
     """The same memory outside the graph, with a version counter of its own."""
-    return alias(self, INFERENCE if self._version_cell is INFERENCE else None)
+    return alias(self, cell_of_detached(self))
 
 
 def set_data(self: Tensor, value: Any) -> None:
@@ -316,12 +316,37 @@ def reduce(self: Tensor, protocol: Any) -> Any:
             "decorate the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
             stacklevel=2,
         )
-    return (rebuild, (type(self), self._array, self.requires_grad, dict(self.__dict__)))
+    array = self._array.plain() if isinstance(self._array, LazyArray) else self._array
+    root = root_of(array)
+    place = None
+    if array is not root:
+        place = (array.shape, array.dtype, array.strides, data_ptr(array) - data_ptr(root) if array.size else 0)
+    kind = None if type(self) is Tensor else type(self)
+    return (rebuild, (kind, Memory(root), place, self.requires_grad, dict(self.__dict__)))
 
 
-def rebuild(kind: type, array: np.ndarray, requires_grad: bool, attributes: dict) -> Tensor:
-    """The leaf that `reduce` described."""
-    new = object.__new__(kind)
+class Memory:
+    """The memory of a tensor on its way: `copy.copy` shares it, a plain pickle copies it for each tensor anew."""
+
+    __slots__ = ("root",)
+
+    def __init__(self, root: np.ndarray):
+        self.root = root
+
+    def __reduce__(self) -> Any:
+        return (Memory, (self.root.copy(order="K"),))
+
+
+def rebuild(
+    kind: type | None, memory: Memory, place: tuple | None, requires_grad: bool, attributes: dict
+) -> Tensor:
+    """The leaf that `reduce` described; `place` are its shape, dtype, strides and offset in bytes."""
+    new = object.__new__(kind or Tensor)
+    array = memory.root
+    if place is not None:
+        shape, dtype, strides, offset = place
+        flat = array if array.flags.c_contiguous else array.ravel(order="K")
+        array = np.ndarray(shape, dtype, flat, offset, strides)
     new._array = array
     new._version_cell, new._edge, new._meta = [1], None, None
     if requires_grad:

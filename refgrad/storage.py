@@ -30,9 +30,34 @@ class InferenceVersion(list):
 INFERENCE = InferenceVersion()
 
 
+class DetachedInference(InferenceVersion):
+    """The counter of what `detach` made of an inference tensor outside inference mode: writes to it are allowed and
+    counted, saving it is refused all the same.
+    """
+
+    __slots__ = ("writes",)
+
+    def __init__(self) -> None:
+        self.writes = 0
+
+
+def is_inference(tensor: Any) -> bool:
+    """Whether a tensor was made in inference mode."""
+    return isinstance(tensor._version_cell, InferenceVersion)
+
+
+def cell_of_detached(tensor: Any) -> list | None:
+    """The counter of a tensor that shows an inference tensor's memory outside its graph; None of any other."""
+    if not isinstance(tensor._version_cell, InferenceVersion):
+        return None
+    return INFERENCE if modes.inference_enabled() else DetachedInference()
+
+
 def version_of(tensor: Any) -> int:
     """The number of writes to a tensor's memory."""
     cell = tensor._version_cell
+    if cell.__class__ is DetachedInference:
+        return cell.writes
     return 0 if cell is None else cell[0]
 
 
@@ -53,6 +78,8 @@ def count_write(tensor: Any) -> None:
     cell = tensor._version_cell
     if cell is None:
         tensor._version_cell = [1]
+    elif cell.__class__ is DetachedInference:
+        cell.writes += 1
     elif cell is not INFERENCE:
         cell[0] += 1
     elif not modes.inference_enabled():

@@ -13,6 +13,7 @@ from refgrad import (
     namespaces,
     operators,  # noqa: F401 - gives Tensor its operators
     ops,
+    serialization,
     toplevel,
 )
 from refgrad.binding import TYPES, register_tensor_type
@@ -44,6 +45,8 @@ def public() -> dict[str, Any]:
         "from_numpy": from_data.from_numpy,
         "set_printoptions": set_printoptions,
         "_rebuild_tensor": methods.rebuild,
+        "load": serialization.load,
+        "save": serialization.save,
     }
 
 

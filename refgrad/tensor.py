@@ -29,7 +29,7 @@ from refgrad.graph import (
     split_edge,
 )
 from refgrad.layout import Size, layout_of, strides_of
-from refgrad.storage import INFERENCE, UntypedStorage, data_ptr, version_cell, version_of
+from refgrad.storage import INFERENCE, UntypedStorage, data_ptr, is_inference, version_cell, version_of
 
 NOT_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
@@ -210,7 +210,7 @@ class Tensor:
 
     def is_inference(self) -> bool:
         """Whether it was made in inference mode."""
-        return self._version_cell is INFERENCE
+        return is_inference(self)
 
     @property
     def is_cpu(self) -> bool:
@@ -253,7 +253,7 @@ class Tensor:
 
     def _set_requires_grad(self, value: bool) -> None:
         """Set the own flag, unchecked but for inference tensors."""
-        if value and self._version_cell is INFERENCE and not modes.inference_enabled():
+        if value and is_inference(self) and not modes.inference_enabled():
             raise RuntimeError(errors.INFERENCE_FLAG)
         meta = self._meta
         if meta is None:
@@ -451,6 +451,8 @@ for fixed in (
 ):
     setattr(Tensor, fixed, vars(Tensor)[fixed].setter(refuse_to_set(fixed)))
 
+Tensor.__module__ = "torch"  # shown by `type`
+
 REFRESH: list[Callable] = []  # views.py puts the function here that brings a view's edge up to date
 
 
@@ -459,7 +461,7 @@ def type_name(value: object) -> str:
     kind = type(value)
     return (
         kind.__name__
-        if kind.__module__ in ("builtins", "refgrad.tensor")
+        if kind is Tensor or kind.__module__ == "builtins"
         else f"{kind.__module__}.{kind.__name__}"
     )
 

@@ -21,7 +21,7 @@ from refgrad.graph import (
     start,
 )
 from refgrad.layout import Layout, layout_of, strides_of
-from refgrad.storage import INFERENCE, version_cell
+from refgrad.storage import INFERENCE, InferenceVersion, version_cell
 from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, edge_of, set_edge
 
 DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (
@@ -64,8 +64,8 @@ def make_view(
     view = object.__new__(Tensor)
     view._array = array
     view._version_cell = version_cell(source)
-    if source._version_cell is INFERENCE:
-        view._edge = None
+    if isinstance(source._version_cell, InferenceVersion):
+        view._version_cell, view._edge = INFERENCE, None
         view._meta = None
         return view
     view._edge = PENDING

@@ -12,7 +12,7 @@ errors dtypes layout lazy types return_types schema argument_errors binding sign
 storage graph generator tensor printing views
 call recipe apply_source call_source inplace_source compiler op gradients hooks engine
 kernels ops
-namespaces linalg special functional operators toplevel autograd methods random nn optim func utils testing
+namespaces linalg special functional operators toplevel autograd methods serialization random nn optim func utils testing
 """
 HARNESS = """
 program outcome

@@ -42,10 +42,7 @@ class Pairs:
         """Programs per pair, groups by number in the columns."""
         headers = ["group", *(str(number) for number in range(1, len(self.groups)))]
         rows = [
-            [
-                f"{number} {name}",
-                *(self.counts[tuple(sorted((other, name)))] for other in self.groups[: number - 1]),
-            ]  # type: ignore[index]
+            [f"{number} {name}", *(self.counts[other, name] for other in self.groups[: number - 1])]
             for number, name in enumerate(self.groups, 1)
         ]
         missing = [" + ".join(pair) for pair in combinations(self.groups, 2) if not self.counts[pair]]

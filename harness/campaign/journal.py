@@ -127,7 +127,7 @@ def campaign_of(path: str | Path) -> dict[str, Any]:
 
 
 def resume(path: str | Path, engines: Sequence[dict[str, str]]) -> Journal:
-    """The journal as it was left, ready to go on; raises RecordError if it is damaged or other engines ran."""
+    """The journal as it was left; raises RecordError if it is damaged or other engines ran."""
     journal, end, good = Journal(), 0, 0
     with open(path, "rb") as file:
         for number, raw in enumerate(file, 1):

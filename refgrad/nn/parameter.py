@@ -40,14 +40,20 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + show(self)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return (rebuild, (type(self), self.data, self.requires_grad, dict(self.__dict__)))
+        kind = None if type(self) is Parameter else type(self)
+        return (rebuild, (kind, self.data, self.requires_grad, dict(self.__dict__)))
 
 
-def rebuild(kind: type, data: Tensor, requires_grad: bool, attributes: dict) -> Parameter:
+def rebuild(kind: type | None, data: Tensor, requires_grad: bool, attributes: dict) -> Parameter:
     """The parameter that `__reduce_ex__` described."""
-    parameter = kind(data, requires_grad)
+    parameter = (kind or Parameter)(data, requires_grad)
     parameter.__dict__.update(attributes)
     return parameter
+
+
+rebuild.__name__ = rebuild.__qualname__ = "_rebuild_parameter"
+_rebuild_parameter = rebuild
+Parameter.__module__ = "torch.nn.parameter"  # shown by `type`
 
 
 class BufferType(type):

@@ -21,6 +21,7 @@ elu_kernel = computed(
 
 op(
     "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     inplace_node="EluBackward1",
     self=lambda grad, alpha, scale, input_scale, self: calls.elu_backward(
@@ -36,6 +37,7 @@ op(
 
 @op(
     "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     inplace_node="CeluBackward1",
     self=lambda grad, alpha, self: calls.elu_backward(grad, alpha, 1, 1.0 / alpha, False, self),
@@ -113,6 +115,7 @@ def softplus_kernel(self, beta, threshold):
 
 op(
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+    laid_out_by="self",
     self=lambda grad, self, beta, threshold: calls.softplus_backward(grad, self, beta, threshold),
 )(computed("softplus_cpu", softplus_kernel))
 

@@ -101,6 +101,7 @@ def rsub(self, other, alpha):
 @op(
     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     node="RsubBackward1",
+    laid_out_by="self, other",
     self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha.conjugate(),
 )
 def rsub_scalar(self, other, alpha):
@@ -400,6 +401,7 @@ def not_negative(exponent):
 
 @op(
     "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     self=lambda grad, self, exponent: pow_back(grad, self, exponent),
 )

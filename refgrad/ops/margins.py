@@ -11,6 +11,7 @@ from refgrad.ops.losses import MEAN, NONE, averaged, reduced, refuse_kind, share
 
 @op(
     "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    constants=("target",),
     self=lambda grad, self, target, reduction: calls.soft_margin_loss_backward(grad, self, target, reduction),
 )
 def soft_margin_loss(self, target, reduction):
@@ -82,6 +83,7 @@ def violations(self, target, margin):
     "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int "
     "reduction=1) "
     "-> Tensor",
+    constants=("weight",),
     self=lambda grad, self, target, p, margin, weight, reduction: calls.multi_margin_loss_backward(
         grad, self, target, p, margin, weight, reduction
     ),

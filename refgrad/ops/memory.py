@@ -151,6 +151,11 @@ def resize_as_(self, the_template, memory_format=None):
 @composite("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")
 def view_dtype(self, dtype):
     """The same bytes as another type: memory and counter are shared, autograd sees no relation."""
+    for found, words in ((self.is_conj(), "conjugate view tensors"), (self.is_neg(), "tensors with negative bit set")):
+        if found:
+            raise RuntimeError(
+                f"torch.Tensor.view is not supported for {words} when converting to a different dtype."
+            )
     array = self._array
     layout = retyped(layout_of(array), self.dtype, dtype)
     new = alias(self, version_cell(self))

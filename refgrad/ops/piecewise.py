@@ -23,6 +23,7 @@ def threshold_kernel(self, threshold, value):
 
 op(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     inplace_node="ThresholdBackward1",
     self=lambda grad, self, threshold: calls.threshold_backward(grad, self, threshold),
@@ -31,6 +32,7 @@ op(
 
 @op(
     "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     self=lambda grad, self, min_val, max_val: calls.hardtanh_backward(grad, self, min_val, max_val),
 )
@@ -73,6 +75,7 @@ def relu6_(self):
 
 op(
     "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     inplace_node="LeakyReluBackward1",
     self=lambda grad, self, negative_slope: calls.leaky_relu_backward(grad, self, negative_slope, False),
@@ -327,6 +330,7 @@ def softshrink_kernel(self, lambd):
 
 @op(
     "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    laid_out_by="self",
     self=lambda grad, self, lambd: calls.softshrink_backward(grad, self, lambd),
 )
 def softshrink(self, lambd):
@@ -354,6 +358,7 @@ op(
 )(shrink_slope)
 op(
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    laid_out_by="self",
     self=lambda grad, self, lambd: calls.hardshrink_backward(grad, self, lambd),
 )(only("f", "hardshrink_cpu", lambda self, lambd: shrink_slope(self, self, lambd)))
 op(

@@ -119,6 +119,7 @@ def clamp_back(grad, self, min, max):
 
 @op(
     "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     node="ClampBackward1",
     self=lambda grad, self, min, max: clamp_back(grad, self, min, max),
@@ -165,6 +166,7 @@ def one_sided(refusal, function):
 
 op(
     "clamp_min(Tensor self, Scalar min) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     self=lambda grad, self, min: kept_where(self >= min, grad),
 )(one_sided("maximum_cpu", at_least))
@@ -178,6 +180,7 @@ op(
 )(one_sided("maximum_cpu", at_least))
 op(
     "clamp_max(Tensor self, Scalar max) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     self=lambda grad, self, max: kept_where(self <= max, grad),
 )(one_sided("minimum_cpu", at_most))

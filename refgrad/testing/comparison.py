@@ -226,8 +226,13 @@ def comparison(actual: Any, expected: Any, rules: Rules) -> Callable[[], None]:
             return lambda: compare_tensors(first, second, rtol, atol, rules)
     raise Mismatch(
         TypeError,
-        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.",
+        f"No comparison pair was able to handle inputs of type {shown_type(actual)} and {shown_type(expected)}.",
     )
+
+
+def shown_type(value: Any) -> str:
+    """A value's type as PyTorch shows it."""
+    return "<class 'torch.Tensor'>" if type(value) is Tensor else str(type(value))
 
 
 def are_related(actual: Any, expected: Any, rules: Rules) -> bool:

@@ -1,0 +1,244 @@
+"""`refgrad fuzz` and `refgrad reduce`."""
+
+import os
+import random
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from harness import cases
+from harness.campaign import journal as journals
+from harness.campaign.client import Client, HostGone
+from harness.campaign.display import report, watched
+from harness.campaign.journal import Journal
+from harness.campaign.run import Bounds, Campaign
+from harness.campaign.setup import LIMIT, MEMORY, SIZE, Setup
+from harness.campaign.work import program_to_json
+from harness.cli import fail
+from harness.commands import known_differences
+from harness.engines.base import EngineError
+from harness.finding import Finding
+from harness.program import ProgramError
+from harness.record import RecordError
+from harness.reduce import MOST_TRIALS
+from harness.verdict import Verdict
+
+PROGRAMS = 10_000  # of a campaign that is given no bound
+
+
+@click.command()
+@click.option("--engine", "specs", multiple=True, metavar="SPEC", help="refgrad (default) or module:NAME.")
+@click.option("--expected", default="torch", metavar="SPEC", help="What the others must agree with.")
+@click.option("--strict", is_flag=True, help="Compare every fact of other engines too.")
+@click.option("--programs", type=click.IntRange(1), help=f"How many; {PROGRAMS} if there is no other bound.")
+@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Begin no program after that time.")
+@click.option("--seed", type=click.IntRange(0), help="Same seed, same programs; one drawn at random if none.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes at a time; one per core if not given.")
+@click.option("--size", default=SIZE, show_default=True, type=click.IntRange(1), help="Statements, about.")
+@click.option("--limit", default=LIMIT, show_default=True, type=click.FloatRange(0, min_open=True))
+@click.option("--memory", default=MEMORY, show_default=True, help="Megabytes that a program may take.")
+@click.option("--record", "record_file", metavar="FILE", help="Write findings and counts as JSON lines.")
+@click.option("--resume", "is_resumed", is_flag=True, help="Go on with the campaign of the record.")
+@click.option("--coverage", is_flag=True, help="Print how often feature groups meet in a program.")
+def fuzz(record_file: str | None, is_resumed: bool, jobs: int | None, coverage: bool, **options: Any) -> None:
+    """Run generated programs on PyTorch and other engines, reduce what differs, and sort it into buckets.
+
+    Ctrl-C ends it with the report. The exit code is 0 when nothing differs, 1 when something does, 2 for bad
+    input.
+    """
+    if is_resumed and record_file is None:
+        fail("--resume needs the --record of the campaign to go on with")
+    clients: list[Client] = []
+    try:
+        setup, bounds = asked(record_file if is_resumed else None, options, coverage)
+        clients = [Client(setup) for _ in range(jobs or default_jobs())]
+        clients[0].start()
+        journal = opened(record_file, is_resumed, setup, bounds, clients[0].engines)
+        stale = list(stale_entries(setup, clients[0]))
+        campaign = Campaign(setup, bounds, clients, journal)
+        click.echo(
+            f"seed {setup.seed}: " + ", ".join(f"{e['name']} {e['version']}" for e in clients[0].engines)
+        )
+        watched(campaign, Console(stderr=True))
+    except (ProgramError, EngineError, RecordError, HostGone) as problem:
+        fail(problem if str(problem) else "a host process died twice in one job; is there enough memory?")
+    except KeyboardInterrupt:
+        fail("stopped before the first program")
+    finally:
+        for client in clients:
+            client.close()
+    journal.close()
+    for line in [*stale, *report(campaign, coverage)]:
+        click.echo(line)
+    if campaign.is_interrupted and record_file:
+        click.echo(f"interrupted; go on with: refgrad fuzz --record {record_file} --resume")
+    differs = any(Verdict(verdict).is_failure for verdict in campaign.verdicts)
+    raise SystemExit(1 if differs or stale else 0)
+
+
+def asked(record_file: str | None, options: dict[str, Any], with_groups: bool) -> tuple[Setup, Bounds]:
+    """What to run; that of the record when it is resumed, where only the bounds may be given anew."""
+    programs, minutes = options["programs"], options["minutes"]
+    entries = tuple(known_differences([cases.FOLDER])) if Path(cases.FOLDER).is_dir() else ()
+    if record_file is not None:
+        before = journals.campaign_of(record_file)
+        for name in ("seed", "expected"):
+            if given(name) and options[name] != before[name]:
+                raise RecordError(
+                    f"{record_file}: the campaign has {name} {before[name]}; leave out --{name}"
+                )
+        if given("specs") and list(options["specs"]) != before["engines"]:
+            raise RecordError(
+                f"{record_file}: the campaign is of {', '.join(before['engines'])}; leave out --engine"
+            )
+        bounds = Bounds(programs or before["programs"], minutes, with_groups)
+        names = ("expected", "strict", "seed", "size", "limit", "memory")
+        engines = tuple(before["engines"])
+        return Setup(engines=engines, known=entries, **{name: before[name] for name in names}), bounds
+    seed = options["seed"] if options["seed"] is not None else random.randrange(1_000_000)
+    setup = Setup(
+        options["expected"],
+        options["specs"] or ("refgrad",),
+        options["strict"] or None,
+        entries,
+        options["limit"],
+        options["memory"],
+        seed,
+        options["size"],
+    )
+    if programs is None and minutes is None:
+        programs = PROGRAMS
+    return setup, Bounds(programs, minutes, with_groups)
+
+
+def given(name: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
+def default_jobs() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def opened(
+    path: str | None, is_resumed: bool, setup: Setup, bounds: Bounds, engines: Sequence[dict[str, str]]
+) -> Journal:
+    if is_resumed and path is not None:
+        return journals.resume(path, engines)
+    names = {engine["name"] for engine in engines}
+    strict = bool(setup.strict) or names == {"torch", "refgrad"}
+    return journals.begin(path, setup, engines, strict, programs=bounds.programs)
+
+
+def stale_entries(setup: Setup, client: Client) -> Iterator[str]:
+    """A line for every known difference whose witness is gone or agrees now."""
+    versions = {engine["name"]: engine["version"] for engine in client.engines}
+    for entry in setup.known:
+        if not any(entry.applies(engine["name"], versions) for engine in client.engines[1:]):
+            continue
+        try:
+            program = cases.load_file(Path(cases.FOLDER, f"{entry.witness}.py"))
+        except ProgramError as problem:
+            yield f"STALE       known difference {entry.id}: its witness cannot be used: {problem}"
+            continue
+        if client.ask("verdict", program=program_to_json(program))["verdict"] == Verdict.AGREES:
+            yield (
+                f"STALE       known difference {entry.id}: its witness {entry.witness} agrees now;"
+                f" remove the entry from {cases.KNOWN_DIFFERENCES}"
+            )
+
+
+# Reducing one script -------------------------------------------------------------------------------
+
+
+@click.command(name="reduce")
+@click.argument("script", metavar="SCRIPT.py")
+@click.option("--engine", "specs", multiple=True, metavar="SPEC", help="refgrad (default) or module:NAME.")
+@click.option("--expected", default="torch", metavar="SPEC", help="What the others must agree with.")
+@click.option("--strict", is_flag=True, help="Compare every fact of other engines too.")
+@click.option("--trials", default=MOST_TRIALS, show_default=True, type=click.IntRange(1), help="At most.")
+@click.option("--limit", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True))
+@click.option("--output", metavar="FILE", help="Write the smallest script here instead of printing it.")
+def reduce_script(
+    script: str,
+    specs: tuple[str, ...],
+    expected: str,
+    strict: bool,
+    trials: int,
+    limit: float,
+    output: str | None,
+) -> None:
+    """Find the smallest script that still shows the first difference of SCRIPT.
+
+    Works for a crash and a hang too. The exit code is 0 when there is a smaller or equal script, 1 when it
+    could not be shown again in a fresh process, 2 for bad input or when the script does not differ.
+    """
+    begin, client = time.perf_counter(), None
+    try:
+        program = cases.load_file(script)
+        client = Client(Setup(expected, specs or ("refgrad",), strict or None, (), limit))
+        client.start()
+        found = first_finding(client, program_to_json(program))
+        if found is None:
+            fail(
+                f"{script}: nothing to reduce: {', '.join(specs or ('refgrad',))} agrees with {expected} on it"
+            )
+        thorough = found.verdict is Verdict.UNSTABLE or bool(found.note)
+        answer = client.ask(
+            "reduce",
+            program=program_to_json(program),
+            finding=found.to_json(),
+            thorough=thorough,
+            most_trials=trials,
+        )
+        confirmed = answer["finding"] is not None and confirm(client, answer, thorough)
+    except (ProgramError, EngineError, HostGone) as problem:
+        fail(problem if str(problem) else f"{script}: the host process died twice; is there enough memory?")
+    finally:
+        if client is not None:
+            client.close()
+    show(script, answer, confirmed, output, time.perf_counter() - begin)
+
+
+def first_finding(client: Client, program: dict[str, Any]) -> Finding | None:
+    """What is found in a program: watched after every statement, else unwatched as well."""
+    for thorough in (False, True):
+        data = client.ask("judge", program=program, thorough=thorough)["finding"]
+        if data is not None:
+            return Finding.from_json(data)
+    return None
+
+
+def confirm(client: Client, answer: dict[str, Any], thorough: bool) -> bool:
+    """Whether the script shows the same in a process that has run nothing else."""
+    client.stop()
+    wanted = Finding.from_json(answer["finding"])
+    data = client.ask("judge", program=answer["program"], thorough=thorough, only=wanted.engine)["finding"]
+    return data is not None and Finding.from_json(data).is_like(wanted)
+
+
+def show(script: str, answer: dict[str, Any], confirmed: bool, output: str | None, seconds: float) -> None:
+    if answer["finding"] is None:
+        fail(f"{script}: the difference does not show again; does the script depend on time or chance?")
+    if output is None:
+        click.echo(answer["script"], nl=False)
+    else:
+        try:
+            Path(output).write_text(answer["script"], encoding="utf-8")
+        except OSError as error:
+            fail(f"{output}: cannot be written ({error.strerror}); choose another file")
+    after = len(answer["program"]["statements"])
+    where = f", in {output}" if output else ""
+    click.echo(
+        f"{answer['before']} statements came down to {after} in {answer['trials']} trials and {seconds:.1f} s{where}",
+        err=True,
+    )
+    if not confirmed:
+        click.echo("refgrad: the script does not show it in a fresh process", err=True)
+        raise SystemExit(1)
