@@ -27,6 +27,8 @@ from harness.record import RecordError
 from harness.reduce import MOST_TRIALS
 from harness.verdict import Verdict
 
+# Options that a campaign that is resumed cannot change, and their names in the record.
+FIXED = {"seed": "seed", "expected": "expected", "size": "size", "specs": "engines"}
 PROGRAMS = 10_000  # of a campaign that is given no bound
 
 
@@ -86,15 +88,10 @@ def asked(record_file: str | None, options: dict[str, Any], with_groups: bool) -
     entries = tuple(known_differences([cases.FOLDER])) if Path(cases.FOLDER).is_dir() else ()
     if record_file is not None:
         before = journals.campaign_of(record_file)
-        for name in ("seed", "expected"):
-            if given(name) and options[name] != before[name]:
-                raise RecordError(
-                    f"{record_file}: the campaign has {name} {before[name]}; leave out --{name}"
-                )
-        if given("specs") and list(options["specs"]) != before["engines"]:
-            raise RecordError(
-                f"{record_file}: the campaign is of {', '.join(before['engines'])}; leave out --engine"
-            )
+        for name, option in FIXED.items():
+            value = list(options[name]) if name == "specs" else options[name]
+            if given(name) and value != before[option]:
+                raise RecordError(f"{record_file}: its campaign has {option} {before[option]}, not {value}")
         bounds = Bounds(programs or before["programs"], minutes, with_groups)
         names = ("expected", "strict", "seed", "size", "limit", "memory")
         engines = tuple(before["engines"])
@@ -186,9 +183,8 @@ def reduce_script(
         client.start()
         found = first_finding(client, program_to_json(program))
         if found is None:
-            fail(
-                f"{script}: nothing to reduce: {', '.join(specs or ('refgrad',))} agrees with {expected} on it"
-            )
+            names = " and ".join(specs or ("refgrad",))
+            fail(f"{script}: nothing to reduce: {names} does what {expected} does")
         thorough = found.verdict is Verdict.UNSTABLE or bool(found.note)
         answer = client.ask(
             "reduce",
@@ -234,11 +230,8 @@ def show(script: str, answer: dict[str, Any], confirmed: bool, output: str | Non
         except OSError as error:
             fail(f"{output}: cannot be written ({error.strerror}); choose another file")
     after = len(answer["program"]["statements"])
-    where = f", in {output}" if output else ""
-    click.echo(
-        f"{answer['before']} statements came down to {after} in {answer['trials']} trials and {seconds:.1f} s{where}",
-        err=True,
-    )
+    what = f"{answer['before']} statements came down to {after}{f' in {output}' if output else ''}"
+    click.echo(f"{what}: {answer['trials']} trials, {seconds:.1f} s", err=True)
     if not confirmed:
         click.echo("refgrad: the script does not show it in a fresh process", err=True)
         raise SystemExit(1)

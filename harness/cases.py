@@ -25,6 +25,7 @@ TOPICS = {
     "modules": "nn.Module, parameters, optimizers, small networks",
     "saved": "saved tensors: what is saved, when it is checked, when it is freed",
     "grad-api": "torch.autograd.grad and backward in all their arguments",
+    "functional": "torch.autograd.functional, gradcheck, torch.testing",
 }
 KEYS = frozenset({"id", "topic", "features", "rule", "source", "lane"})
 FOLDER = "cases"

@@ -2,8 +2,8 @@
 
 A header, then per program one program line and one result line per engine (the expected engine first), then a
 footer with the counts. A campaign writes these lines only for what it found; a batch line counts all programs
-of its range, and a reduction line holds what a finding came down to. `record_schema.json` says what a line may
-hold.
+of its range, and a reduction line holds what a finding came down to. `record_schema.json` says what a line
+may hold.
 """
 
 import json

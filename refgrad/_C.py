@@ -7,6 +7,11 @@ from refgrad.autograd.graph import will_execute
 from refgrad.graph import Node
 
 
+def _set_grad_enabled(arg: bool) -> None:
+    """Switch grad mode of this thread."""
+    modes.set_grad(arg)
+
+
 def _current_graph_task_id() -> int:
     """The number of the run under way in this thread, -1 outside of one."""
     return -1 if modes.state.task is None else modes.state.task.id

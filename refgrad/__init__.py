@@ -77,6 +77,8 @@ def __getattr__(name: str):
             return globals()[name]
     if name in _SUBMODULES:
         return _importlib.import_module(f"refgrad.{name}")
+    if name == "vmap":
+        return _importlib.import_module("refgrad.func").vmap
     if name in _FROM_RANDOM:
         return getattr(_importlib.import_module("refgrad.random"), name)
     made = _find(name)  # noqa: F821 - put there by _load

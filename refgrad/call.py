@@ -259,6 +259,13 @@ def rare_result(node: Any, *results: Tensor) -> None:
         rare_node(node)
 
 
+def count_raw_writes(results: Sequence[Tensor], count: int) -> None:
+    """Count the writes that filled results computed from inference tensors alone, outside inference mode."""
+    for result in results:
+        if result._version_cell is None:
+            result._version_cell = [count]
+
+
 def rare_node(node: Any) -> None:
     """Apply anomaly mode and saved-tensor hooks to a node that was just made."""
     rare = modes.state.rare

@@ -2,6 +2,17 @@
 
 from refgrad.recipe import Recipe
 
+# Note [Writes into results of inference tensors]
+# Where all arguments are inference tensors and the mode is off, nothing stands between the call and PyTorch's kernels,
+# and the writes with which some of them fill their result are counted. So often, by op:
+RAW_WRITES = {
+    "clone": 1, "_to_copy": 1, "repeat": 1, "abs": 1, "sum": 1, "sum.dim_IntList": 1, "mean": 2, "mean.dim": 2,
+    "prod": 1, "max": 1, "min": 1, "max.dim": 2, "min.dim": 2, "amax": 1, "amin": 1, "any": 1, "all": 1, "dot": 1,
+    "mv": 1, "diag": 1, "logsumexp": 1, "bernoulli": 1, "nonzero": 1, "nan_to_num": 1, "logical_not": 1, "mse_loss": 2,
+    "std": 1, "var": 1, "std.correction": 1, "var.correction": 1, "index_fill.int_Scalar": 2, "index_add": 1,
+    "scatter.src": 1, "scatter.value": 1, "scatter_add": 1, "new_zeros": 1, "new_ones": 1, "angle": 1,
+}  # fmt: skip
+
 
 def signature(recipe: Recipe) -> str:
     """The parameters of the generated function, with the schema's defaults."""
@@ -16,7 +27,7 @@ def is_tensor(recipe: Recipe, name: str) -> bool:
     return recipe.types[name] == "Tensor"
 
 
-def array_lines(recipe: Recipe) -> list[str]:
+def array_lines(recipe: Recipe, scalar_call: str = "op.scalar_call") -> list[str]:
     """Code that gets the arrays of the arguments, promoted where the entry says so."""
     lines = []
     tensors = [a.name for a in recipe.arguments if a.type == "Tensor"]
@@ -32,7 +43,7 @@ def array_lines(recipe: Recipe) -> list[str]:
                 if recipe.op.scalar and name == tensors[1]:
                     number = f"{name}.__class__ in (float, int, complex)"
                     lines.append(f"        if FORMULA and {number} and call.in_formula():")
-                    lines.append(f"            return op.scalar_call({tensors[0]}, {name})")
+                    lines.append(f"            return {scalar_call}({tensors[0]}, {name})")
                 lines.append(f"        a_{name}, e_{name} = call.operand({name})")
                 lines.append(f"        if a_{name} is NotImplemented: return NotImplemented")
                 if promote == "same":
@@ -216,6 +227,10 @@ def call_source(recipe: Recipe) -> str:
     else:
         lines += [] if multiple else ["    out._edge = None"]
         lines += [f"    if RARE: call.rare_result(None, {'*outs' if multiple else 'out'})"]
+    if recipe.op.name in RAW_WRITES:
+        results = "outs" if multiple else "(out,)"
+        lines += ["    if self._version_cell.__class__ is InferenceVersion:"]
+        lines += [f"        call.count_raw_writes({results}, {RAW_WRITES[recipe.op.name]})"]
     lines += [f"    return {recipe.op.result_wrapper('outs')}" if multiple else "    return out"]
     return "\n".join(lines) + "\n"
 

@@ -20,11 +20,14 @@ from refgrad.inplace_source import inplace_name, inplace_source, inplace_view_so
 from refgrad.layout import Layout, layout_of, root_of
 from refgrad.lazy import plain
 from refgrad.recipe import HIDDEN, Recipe
-from refgrad.storage import INFERENCE, count_write, version_cell, version_of
+from refgrad.samples import Batched, guarded, per_sample
+from refgrad.storage import InferenceVersion, count_write, version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, edge_of, set_edge, wrap
 from refgrad.views import check_inplace, make_view, rebase_history
 
 NAMESPACE = {
+    "Batched": Batched,
+    "per_sample": per_sample,
     "ref": weakref.ref,
     "np": np,
     "plain": plain,
@@ -58,7 +61,7 @@ NAMESPACE = {
     "rebase_history": rebase_history,
     "AutogradMeta": AutogradMeta,
     "NUMBERS": call.NUMBERS,
-    "INFERENCE": INFERENCE,
+    "InferenceVersion": InferenceVersion,
     "version_of": version_of,
     "version_cell": version_cell,
     "count_write": count_write,
@@ -117,7 +120,7 @@ def compile_call(op: Any) -> Callable:
     if recipe.targets:
         namespace["Node"] = op.node_for(recipe, "plain")
     source = view_source(recipe) if op.is_view else call_source(recipe)
-    function = build(source, op.function_name, namespace)
+    function = build(guarded(source, recipe.names), op.function_name, namespace)
     namespace["function"] = function
     return function
 
@@ -127,7 +130,9 @@ def compile_inplace(op: Any) -> Callable:
     recipe = Recipe(op)
     namespace = dict(NAMESPACE)
     namespace["kernel"], namespace["check"], namespace["ufunc"] = op.kernel, op.check, op.ufunc
+    namespace["op"] = op
     if recipe.targets:
         namespace["Node"] = op.node_for(recipe, "inplace")
     source = inplace_view_source(recipe) if op.is_view else inplace_source(recipe)
-    return build(source, inplace_name(op), namespace)
+    function = namespace["function"] = build(guarded(source, recipe.names), inplace_name(op), namespace)
+    return function

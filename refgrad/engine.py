@@ -18,7 +18,7 @@ from refgrad.graph import CALL_NODE, AccumulateGrad, GraphRoot, Node, split_edge
 from refgrad.hooks import post_accumulate_hooks, post_hooks, pre_hooks, tensor_hooks
 from refgrad.layout import is_dense, layout_of, overlaps_itself, strides_of
 from refgrad.storage import count_write, version_cell
-from refgrad.tensor import SAME_DTYPE, Tensor, alias
+from refgrad.tensor import SAME_DTYPE, Tensor, alias, wrap
 from refgrad.types import contiguous_format
 from refgrad.views import CALL_FUNCTION
 
@@ -474,7 +474,7 @@ def clone_like(gradient: Tensor, leaf: Tensor) -> Tensor:
 
 
 def call_node(node: Node, grads: list, create_graph: bool | None = None, needed: Any = None) -> list:
-    """Run a node's formula in the current grad mode, without hooks, and free nothing."""
+    """Run a node's formula for another node, without hooks, and free nothing."""
     mode = modes.grad_enabled() if create_graph is None else create_graph
     if type(node) is AccumulateGrad:
         return accumulate_at(node, grads)
@@ -482,5 +482,16 @@ def call_node(node: Node, grads: list, create_graph: bool | None = None, needed:
     return validated(node.edges, results, node)
 
 
-CALL_NODE.append(call_node)
+def call_by_user(node: Node, grads: list) -> list:
+    """Run a node's formula in the current grad mode, without hooks; what it gives is not fitted to anything."""
+    if type(node) is AccumulateGrad:
+        return accumulate_at(node, grads) if grads[0] is not None else []
+    results = node.apply(grads, modes.grad_enabled(), None)
+    return [
+        (None if edge is None else wrap(result)) if result.__class__ is ndarray else result
+        for edge, result in zip(node.edges, results, strict=False)
+    ]
+
+
+CALL_NODE.append(call_by_user)
 CALL_FUNCTION.append(call_node)

@@ -73,6 +73,9 @@ class RemovableHandle:
         self.id = state[1]
         RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
+    def __repr__(self) -> str:
+        return f"<torch.utils.hooks.RemovableHandle object at {id(self):#x}>"
+
     def __enter__(self) -> "RemovableHandle":
         return self
 
@@ -167,10 +170,15 @@ class Node:
             raise TypeError(f"{name}.{method}() takes exactly one argument ({len(hooks)} given)")
         return hooks[0]
 
-    def __call__(self, *grads: object) -> object:
+    def __call__(self, *grads: object, **options: object) -> object:
+        if options:
+            raise TypeError("keyword arguments are not supported")
         count = len(self.outputs)
         if len(grads) != count:
             raise TypeError(f"expected {count} arguments, got {len(grads)} instead")
+        for position, grad in enumerate(grads):
+            if grad is not None and not hasattr(grad, "grad_fn"):
+                raise TypeError(f"argument {position} is not a Variable")
         results = CALL_NODE[0](self, list(grads))
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -251,6 +259,26 @@ class RawSaved:
         self.name = name
         self.index = index
 
+    def _packed(self) -> Any:
+        held = getattr(self.node, "s_" + self.name)
+        held = held if self.index is None or held is FREED else held[self.index]
+        return held if isinstance(held, Packed) else None
+
+    @property
+    def data(self) -> Any:
+        """What is kept: the tensor, or what the pack hook made of it."""
+        packed = self._packed()
+        if packed is not None:
+            return packed.packed
+        shown_now = SHOW_SAVED[0](self.node, self.name)
+        return shown_now if self.index is None else shown_now[self.index]
+
+    @property
+    def unpack_hook(self) -> Callable | None:
+        """The hook that makes a tensor of it again."""
+        packed = self._packed()
+        return None if packed is None else packed.unpack_hook
+
     def register_hooks(self, *hooks: Callable) -> None:
         """Pack the saved tensor now, with the first hook, and unpack it with the second whenever it is needed."""
         if len(hooks) != 2 or not all(map(callable, hooks)):
@@ -277,14 +305,16 @@ class RawSaved:
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
                 "pair of hooks is allowed at a time."
             )
-        tensor = SHOW_SAVED[0](self.node, self.name)
-        packed: Any = Packed(pack, unpack, tensor if self.index is None else tensor[self.index], self.node)
+        shown_now = SHOW_SAVED[0](self.node, self.name)
+        tensor = shown_now if self.index is None else shown_now[self.index]
+        packed: Any = Packed(pack, unpack, tensor, self.node, tensor.detach())
         if self.index is not None:
             packed = (*held[: self.index], packed, *held[self.index + 1 :])
         setattr(self.node, "s_" + self.name, packed)
 
 
 RawSaved.__name__ = "SavedTensor"
+RawSaved.__module__ = "torch._C._autograd"
 
 
 def argument_mismatch(function: str, signature: str, given: str) -> TypeError:
@@ -304,15 +334,16 @@ class Packed:
 
     __slots__ = ("packed", "unpack_hook", "edge", "own_output")
 
-    def __init__(self, pack: Callable, unpack: Callable, tensor: Any, node: Any = None):
+    def __init__(self, pack: Callable, unpack: Callable, tensor: Any, node: Any = None, seen: Any = None):
+        tensor_seen = tensor if seen is None else seen
         self.edge = EDGE_OF[0](tensor)
         self.own_output = -1
         if self.edge is not None and node is not None and split_edge(self.edge)[0] is node:
             self.own_output, self.edge = split_edge(self.edge)[1], None
         with modes_off():
-            before = version_of(tensor)
-            self.packed = pack(tensor)
-            if version_of(tensor) != before:
+            before = version_of(tensor_seen)
+            self.packed = pack(tensor_seen)
+            if version_of(tensor_seen) != before:
                 raise RuntimeError(
                     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
                     "pack hook cannot be modified by in-place operations as this can lead to unexpected "

@@ -95,7 +95,7 @@ def write_lines(recipe: Recipe) -> list[str]:
     op = recipe.op
     sources = ", ".join(n for n in recipe.names[1:] if recipe.types[n] == "Tensor")
     lines = [f"    call.check_write(self, ({sources}{',' if sources else ''}), {op.may_overlap})"]
-    lines += array_lines(recipe)
+    lines += array_lines(recipe, "op.scalar_call_inplace")
     run = f"kernel({kernel_arguments(recipe)})"
     if op.writes:
         return [*lines, f"    {run}", "    count_write(self)"]

@@ -47,7 +47,8 @@ def attach(function: Any) -> Any:
 @attach
 def detach(self: Tensor) -> Tensor:
     """The same memory outside the graph; writes to it count for this tensor too."""
-    return alias(self, cell_of_detached(self) or version_cell(self))
+    cell = cell_of_detached(self)
+    return alias(self, version_cell(self) if cell is None else cell)
 
 
 @attach
@@ -66,6 +67,14 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
+IN_TRANSFORM = (
+    "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a "
+    "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
+    "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
+    "transformed instead."
+)
+
+
 @attach
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """Set whether this leaf requires grad; on a non-leaf, True is no change.
@@ -78,6 +87,8 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
             "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
             f"{type(requires_grad).__name__}"
         )
+    if modes.state.transforms:
+        raise RuntimeError(IN_TRANSFORM)
     if not self.is_leaf:
         if not requires_grad:
             raise RuntimeError(errors.NON_LEAF_FLAG)
@@ -102,7 +113,7 @@ def set_data(self: Tensor, value: Any) -> None:
             "data set to a tensor that requires gradients must be floating point or complex dtype"
         )
     self._array = value._array
-    if value._version_cell is INFERENCE:
+    if value.is_inference():
         self._version_cell = INFERENCE
     if self._meta is not None:
         self._meta.accumulator = None
@@ -250,6 +261,10 @@ def contains(self: Tensor, element: Any) -> bool:
 
 def show(self: Tensor) -> str:
     """`repr(tensor)`."""
+    level = self.__dict__.get("_level")
+    if level is not None:  # a tensor that entered a transform, see func/levels.py
+        inner = repr(self.__dict__["_outside"]).replace("\n", "\n    ")
+        return f"GradTrackingTensor(lvl={level.number}, value=\n    {inner}\n)"
     return tensor_repr(self)
 
 

@@ -48,6 +48,7 @@ class State(threading.local):
         self.node = None  # the node that the engine runs
         self.task = None  # the run it belongs to
         self.transforms = 0  # how many transforms of torch.func are running
+        self.no_random = False  # inside a vmap that forbids random numbers
 
 
 state = State()

@@ -11,6 +11,7 @@ import numpy as np
 
 from refgrad import call, modes, signatures
 from refgrad.op import BY_NAME
+from refgrad.samples import Batched, per_sample
 from refgrad.schema import Schema
 from refgrad.signatures.shown import is_method
 from refgrad.storage import count_write
@@ -70,18 +71,21 @@ def front(name: str, overloads: list[Overload], method: bool) -> Callable:
     slow = SlowFront(name, overloads, method)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs and args:
-            if isinstance(args[0], Tensor):
-                kinds = tuple([arg.__class__ for arg in args])
-                known = quick.get(kinds)
-                if known is not None:
-                    return known[0](*args, *known[1])
-                if method and sizes is not None and len(args) > 1 and INT.issuperset(kinds[1:]):
-                    return sizes(args[0], args[1:])
-                return slow.learn(args, kinds, quick)
-            if sizes is not None and not method and INT.issuperset([arg.__class__ for arg in args]):
-                return sizes(args)
-        return slow(args, kwargs)
+        try:
+            if not kwargs and args:
+                if isinstance(args[0], Tensor):
+                    kinds = tuple([arg.__class__ for arg in args])
+                    known = quick.get(kinds)
+                    if known is not None:
+                        return known[0](*args, *known[1])
+                    if method and sizes is not None and len(args) > 1 and INT.issuperset(kinds[1:]):
+                        return sizes(args[0], args[1:])
+                    return slow.learn(args, kinds, quick)
+                if sizes is not None and not method and INT.issuperset([arg.__class__ for arg in args]):
+                    return sizes(args)
+            return slow(args, kwargs)
+        except Batched:
+            return per_sample(function, args, kwargs)
 
     function.__name__ = function.__qualname__ = name
     return function

@@ -111,6 +111,10 @@ class Op:
         """The call of the overload for a number."""
         return OPS[self.scalar].call(*arguments)
 
+    def scalar_call_inplace(self, *arguments: Any) -> Any:
+        """The twin of the overload for a number."""
+        return OPS[self.scalar].call_inplace(*arguments)
+
     def _options(self) -> dict:
         names = (
             "promote",

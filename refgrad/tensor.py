@@ -30,6 +30,7 @@ from refgrad.graph import (
 )
 from refgrad.layout import Size, layout_of, strides_of
 from refgrad.storage import INFERENCE, UntypedStorage, data_ptr, is_inference, version_cell, version_of
+from refgrad.types import TensorLayout, strided
 
 NOT_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
@@ -144,6 +145,11 @@ class Tensor:
     def ndim(self) -> int:
         """The number of dimensions."""
         return self._array.ndim
+
+    @property
+    def layout(self) -> TensorLayout:
+        """Always strided here."""
+        return strided
 
     @property
     def device(self) -> Device:
@@ -423,6 +429,10 @@ class Tensor:
     def _backward_hooks(self) -> OrderedDict | None:
         return None if self._meta is None else self._meta.backward_hooks
 
+    @_backward_hooks.setter
+    def _backward_hooks(self, hooks: Any) -> None:
+        meta_of(self).backward_hooks = hooks
+
     @property
     def _post_accumulate_grad_hooks(self) -> OrderedDict | None:
         return None if self._meta is None else self._meta.post_accumulate_hooks
@@ -442,6 +452,7 @@ for fixed in (
     "shape",
     "ndim",
     "device",
+    "layout",
     "_version",
     "is_leaf",
     "output_nr",

@@ -17,10 +17,12 @@ from .run import Campaign
 EVERY = 10.0  # seconds between lines where there is no terminal
 MOST_SCRIPTS = 10
 MOST_BUCKETS = 30
+MOST_UNCONFIRMED = 5
+WIDEST = 120
 
 
 def watched(campaign: Campaign, console: Console) -> None:
-    """Run a campaign to its end under a live display, or with a line now and then where there is no terminal."""
+    """Run a campaign to its end under a live display; without a terminal, with a line now and then."""
     if not console.is_terminal:
         last = time.monotonic()
         for _ in campaign.run():
@@ -80,28 +82,26 @@ def report(campaign: Campaign, with_coverage: bool) -> Iterator[str]:
         yield script(place, bucket)
     if len(ranked) > MOST_SCRIPTS:
         yield f"… and {len(ranked) - MOST_SCRIPTS} more buckets, with their scripts in the record\n"
-    for line in campaign.unconfirmed():
-        yield f"not found again alone: {line}"
+    unconfirmed = campaign.unconfirmed()
+    for line in unconfirmed[:MOST_UNCONFIRMED]:
+        yield cut(f"not found again alone: {line}")
+    if len(unconfirmed) > MOST_UNCONFIRMED:
+        yield f"… and {len(unconfirmed) - MOST_UNCONFIRMED} more that were not found again alone"
     yield last_line(campaign, len(ranked))
 
 
 def table_of(ranked: list[Bucket]) -> str:
-    rows = [
-        (
-            place,
-            bucket.total,
-            f"{bucket.first}–{bucket.last}",
-            len(bucket.exemplar.program.statements) - 1,
-            name(bucket),
-        )
-        for place, bucket in enumerate(ranked, 1)
-    ]
+    """A line per bucket: findings, the first and last program, statements behind `import torch`."""
+    rows = []
+    for place, bucket in enumerate(ranked, 1):
+        statements = len(bucket.exemplar.program.statements) - 1
+        seen = f"{bucket.first}–{bucket.last}" if bucket.first < bucket.last else bucket.first
+        rows.append((place, bucket.total, seen, statements, cut(bucket.exemplar.finding.one_line())))
     return tabulate(rows, headers=["", "findings", "programs", "statements", "what"], tablefmt="simple")
 
 
-def name(bucket: Bucket) -> str:
-    text = bucket.exemplar.finding.one_line()
-    return text if len(text) <= 120 else text[:117] + "..."
+def cut(text: str) -> str:
+    return text if len(text) <= WIDEST else text[: WIDEST - 3] + "..."
 
 
 def script(place: int, bucket: Bucket) -> str:

@@ -3,12 +3,14 @@
 Jobs come as JSON lines on standard input, answers go as JSON lines to standard output.
 """
 
+import io
 import json
 import os
 import signal
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from typing import IO, Any
 
 from harness.engines.base import END, FULL, QUICK, Engine, EngineError
@@ -22,6 +24,7 @@ from .child import Child, Lost, Say
 from .setup import BatchResult, Setup
 
 SLOW_TRIALS = 60  # for what hangs: most trials take the whole time limit
+WARM_UP_LIMIT = 30.0
 VERDICTS = {"crash": Verdict.CRASHED, "hang": Verdict.HUNG, "memory": Verdict.CRASHED}
 
 
@@ -32,6 +35,14 @@ class Host:
         self.setup = setup
         self.engines = work.Engines(setup)
         self.runner: Child | None = None
+        self.warm_up()
+
+    def warm_up(self) -> None:
+        """Have the engines ready for all children, unless that kills or hangs one."""
+        does = work.warm_up(self.engines)
+        with suppress(Lost), Child(does, WARM_UP_LIMIT, self.setup.memory) as child:
+            list(child.lines())
+            does(print, io.StringIO())
 
     def hello(self) -> dict[str, Any]:
         return {"engines": [{"name": e.name, "version": e.version} for e in self.engines.all]}
@@ -57,9 +68,11 @@ class Host:
                         result.found.append(json.loads(rest))
                     elif word == "done":
                         counts[rest] += 1
+                        number += 1
                     else:
                         break
-                number = stop
+                else:
+                    self.end_runner()  # it ended by itself, after a program that hung
             except Lost as lost:
                 self.end_runner()
                 result.found.append(self.named(number, lost))
@@ -100,6 +113,7 @@ class Host:
         }
         return {
             "number": number,
+            "program": program.id,
             "findings": [finding.to_json()],
             "lines": [work.described(program), result],
         }

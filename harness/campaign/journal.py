@@ -16,6 +16,7 @@ from harness.record import FORMAT, RecordError, checked
 
 from .setup import BatchResult, Setup
 
+FOUND = ("number", "program", "findings")  # what a batch line keeps of a program with findings
 Key = tuple[int, int]  # the number of a program, and which of its findings
 
 
@@ -45,14 +46,7 @@ class Journal:
             "verdicts": result.verdicts,
         }
         if result.found:
-            data["found"] = [
-                {
-                    "number": found["number"],
-                    "program": found["lines"][0]["id"],
-                    "findings": found["findings"],
-                }
-                for found in result.found
-            ]
+            data["found"] = [{name: found[name] for name in FOUND} for found in result.found]
         self.batches.append(result)
         self.write(*whole, data)
 

@@ -15,7 +15,7 @@ from harness.program import Compiled, Program, Statement
 from harness.record import program_line, result_line
 from harness.run import Result, examine
 from harness.trace import decoded, encoded
-from harness.verdict import worst
+from harness.verdict import Verdict, worst
 
 from .child import Say, Work
 from .setup import ONE_IN, Setup
@@ -69,6 +69,35 @@ def is_thorough(number: int) -> bool:
     return number % ONE_IN == 0
 
 
+# What engines import or prepare only once it is needed: it should not count as the time of some program.
+WARM_UP = """
+import copy
+import torch
+import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = F.relu(a * 2.0).view(1, 2)
+b.register_hook(lambda g: print("hook", g))
+b.backward(torch.ones_like(b), retain_graph=True)
+c = torch.autograd.grad(b, a, torch.ones((1, 2)), create_graph=True)
+checkpoint(torch.sin, a, use_reentrant=False).sum().backward()
+d = copy.deepcopy(a)
+torch.autograd.functional.jacobian(torch.sin, d)
+print(a, b, c, d)
+""".strip()
+
+
+def warm_up(engines: Engines) -> Work:
+    """A program that has engines import what they import late."""
+
+    def work(say: Say, told: IO[str]) -> None:
+        program = Program.parse(WARM_UP, "warm-up")
+        for engine in engines.all:
+            engine.run(program)  # without time limit: an import stopped half way is broken for good
+
+    return work
+
+
 # Batches -------------------------------------------------------------------------------------------
 
 
@@ -92,6 +121,8 @@ def batches(engines: Engines) -> Work:
                 if verdict.is_failure:
                     say("found " + json.dumps(found(number, program, results)))
                 say(f"done {verdict}")
+                if verdict is Verdict.HUNG:
+                    return  # what was stopped half way, an import say, may be broken from now on
             say("end")
 
     return work
@@ -102,6 +133,7 @@ def found(number: int, program: Program, results: Sequence[Result]) -> dict[str,
     lines = [described(program), *map(result_line, results)]
     return {
         "number": number,
+        "program": program.id,
         "findings": [finding.to_json() for finding in findings_of(results)],
         "lines": lines,
     }

@@ -9,7 +9,7 @@ from harness.trace import Trace
 from harness.verdict import Verdict
 
 from .describe import steps_of
-from .model import COLUMNS, ProgramPage, Report, Result, Topic
+from .model import COLUMNS, Counts, ProgramPage, Report, Result, Topic
 
 GENERATED, SCRIPTS = "generated", "scripts"
 SENTENCES = TOPICS | {
@@ -39,6 +39,7 @@ def build(record: Record) -> Report:
         topic.counts.add(column)
         if has_place(topic, column, results):
             topic.shown.append(page_of(program, results, header["strict"]))
+    count_batches(record, topics)
     order = [*TOPICS, SCRIPTS, GENERATED]
     return Report(
         expected=header["expected"]["name"],
@@ -49,6 +50,16 @@ def build(record: Record) -> Report:
             topics.values(), key=lambda topic: order.index(topic.name) if topic.name in order else -1
         ),
     )
+
+
+def count_batches(record: Record, topics: dict[str, Topic]) -> None:
+    """Count the programs of a campaign, of which the record holds only what was found."""
+    if record.batches:
+        topic = topics.setdefault(GENERATED, Topic(GENERATED, SENTENCES[GENERATED]))
+        topic.counts = Counts()
+        for batch in record.batches:
+            for verdict, count in batch["verdicts"].items():
+                topic.counts.add(column_of(Verdict(verdict)), count)
 
 
 def worst_column(results: Sequence[RecordedResult]) -> str:

@@ -87,8 +87,8 @@ class Counts:
 
     columns: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COLUMNS, 0))
 
-    def add(self, column: str) -> None:
-        self.columns[column] += 1
+    def add(self, column: str, programs: int = 1) -> None:
+        self.columns[column] += programs
 
     @property
     def programs(self) -> int:

@@ -25,6 +25,9 @@ ONCE = (
 )
 
 
+IN_TRANSFORM: list[tuple] = []  # func/custom.py puts the function here that applies a Function in a transform
+
+
 class FunctionCtx:
     """What `forward` may tell about its inputs and outputs."""
 
@@ -261,6 +264,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` outside the graph and record one node for it."""
+        if modes.state.transforms:
+            transform, unhandled = IN_TRANSFORM[0]
+            result = transform(cls, args)
+            if result is not unhandled:
+                return result
         with_setup = cls.setup_context is not Function.setup_context
         if with_setup:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)

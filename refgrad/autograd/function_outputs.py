@@ -9,6 +9,7 @@ from typing import Any
 
 from refgrad import call, errors, modes, views
 from refgrad.graph import Node, Packed, make_edge, start
+from refgrad.op import calls
 from refgrad.storage import count_write, version_cell, version_of
 from refgrad.tensor import Tensor, alias, set_edge, type_name, wrap
 
@@ -157,7 +158,7 @@ def view_of_itself(tensor: Tensor) -> Tensor:
     before = modes.state.grad
     modes.set_grad(False)
     try:
-        return views.make_view(tensor, tensor._array.view())
+        return calls.view(tensor, tensor._array.shape)  # dimensions of size one get strides of their own
     finally:
         modes.set_grad(before)
 
@@ -196,7 +197,7 @@ def kept(ctx: Any, tensor: Tensor) -> tuple:
     node = tensor.grad_fn
     if node is ctx:
         return SavedResult(tensor), version_of(tensor), True
-    if tensor._version_cell is views.INFERENCE:
+    if tensor.is_inference():
         raise RuntimeError(errors.INFERENCE_SAVE)
     return tensor, version_of(tensor), node is not None
 

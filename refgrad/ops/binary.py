@@ -142,21 +142,25 @@ def div(self, other):
 
 op(
     "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    inplace=True,
     node="AddBackward1",
     self=lambda grad: grad,
 )(with_number("arithmetic", add.kernel))
 op(
     "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    inplace=True,
     node="SubBackward1",
     self=lambda grad: grad,
 )(with_number("arithmetic", sub.kernel))
 op(
     "mul.Scalar(Tensor self, Scalar other) -> Tensor",
+    inplace=True,
     node="MulBackward1",
     self=lambda grad, other: grad * other.conjugate(),
 )(with_number("arithmetic", mul.kernel))
 op(
     "div.Scalar(Tensor self, Scalar other) -> Tensor",
+    inplace=True,
     node="DivBackward1",
     self=lambda grad, other: grad / other.conjugate(),
 )(with_number("float", div.kernel))

@@ -285,7 +285,7 @@ def bce_curvature(grad, grad_output, self, target, weight, reduction):
     result = calls.mul_(result, grad * grad_output)
     if weight is not None:
         result = calls.mul_(result, weight)
-    return averaged(result, self, reduction)
+    return result / self._array.size if reduction == MEAN else result
 
 
 def bce_mixed(grad, grad_output, self, target, weight, reduction):
@@ -345,7 +345,7 @@ def logits_gradient(grad, self, target, weight, pos_weight, reduction):
     result = mul(slope, grad)
     if weight is not None:
         result = mul(result, weight)
-    return averaged(result, self, reduction)
+    return calls.div_(result, self._array.size) if reduction == MEAN else result
 
 
 def logits_target_gradient(grad, self, target, weight, pos_weight, reduction):

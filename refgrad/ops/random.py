@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes, errors
+from refgrad import dtypes, errors, modes
 from refgrad.binding import TYPES
 from refgrad.generator import Generator as Stream
 from refgrad.layout import Layout
@@ -64,7 +64,16 @@ TYPES.register("Generator", Generator, "torch._C.Generator")
 
 
 def draws_from(generator: Generator | None) -> Generator:
-    """The generator to draw from."""
+    """The generator to draw from.
+
+    Raises:
+        RuntimeError: inside a `vmap` that forbids random numbers.
+    """
+    if modes.state.no_random:
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+            "randomness flags on vmap or perform the randomness operation out of vmap"
+        )
     return default_generator if generator is None else generator
 
 

@@ -224,10 +224,8 @@ def comparison(actual: Any, expected: Any, rules: Rules) -> Callable[[], None]:
         if first is not None and second is not None:
             rtol, atol = rules.tolerances(tolerances_of(first), tolerances_of(second))
             return lambda: compare_tensors(first, second, rtol, atol, rules)
-    raise Mismatch(
-        TypeError,
-        f"No comparison pair was able to handle inputs of type {shown_type(actual)} and {shown_type(expected)}.",
-    )
+    kinds = f"{shown_type(actual)} and {shown_type(expected)}"
+    raise Mismatch(TypeError, f"No comparison pair was able to handle inputs of type {kinds}.")
 
 
 def shown_type(value: Any) -> str:

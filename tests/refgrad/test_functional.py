@@ -178,7 +178,8 @@ c = torch.autograd.grad(z, [w, z], batch, is_grads_batched=True, retain_graph=Tr
 other = torch.ones(2, requires_grad=True)
 torch.autograd.grad(z, other, batch, is_grads_batched=True, retain_graph=True)
 d = torch.autograd.grad(z, other, batch, is_grads_batched=True, retain_graph=True, allow_unused=True)
-e = torch.autograd.grad(z, [w, other], batch, is_grads_batched=True, retain_graph=True, materialize_grads=True)
+both = [w, other]
+e = torch.autograd.grad(z, both, batch, is_grads_batched=True, retain_graph=True, materialize_grads=True)
 f = torch.autograd.grad(z, w, batch, is_grads_batched=True)
 torch.autograd.grad(z, w, batch, is_grads_batched=True)
 """,
@@ -191,7 +192,7 @@ torch.autograd.grad(z.sum(), w, torch.tensor(1.0), is_grads_batched=True, retain
 torch.autograd.grad(z, w, torch.ones(3, 3), is_grads_batched=True, retain_graph=True)
 torch.autograd.grad(z, w, torch.ones(2, 2, 2), is_grads_batched=True, retain_graph=True)
 torch.autograd.grad(z, w, torch.ones(0, 2), is_grads_batched=True, retain_graph=True)
-torch.autograd.grad([z, z], w, [torch.ones(2, 2), torch.ones(3, 2)], is_grads_batched=True, retain_graph=True)
+torch.autograd.grad([z, z], w, [z.new_ones(2, 2), z.new_ones(3, 2)], is_grads_batched=True, retain_graph=True)
 torch.autograd.grad(edge, w, torch.ones(3, 3), is_grads_batched=True, retain_graph=True)
 torch.autograd.grad(z, w, torch.ones(2, 2, dtype=torch.complex64), is_grads_batched=True, retain_graph=True)
 a = torch.autograd.grad(edge, w, torch.ones(2, 2), is_grads_batched=True)

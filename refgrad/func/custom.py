@@ -1,0 +1,101 @@
+"""Custom Functions inside transforms. Source: "Extending torch.func with autograd.Function" in PyTorch's docs."""
+
+from typing import Any, NamedTuple
+
+from refgrad import modes
+from refgrad.autograd.function import IN_TRANSFORM, Function
+from refgrad.func import trees
+from refgrad.func.batching import BatchedTensor, innermost, run, selected, whole_of
+from refgrad.func.levels import stack
+
+SEE = " For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+UNHANDLED = object()
+
+
+class VmapInfo(NamedTuple):
+    """What a `vmap` staticmethod is told of the transform."""
+
+    batch_size: int
+    randomness: str
+
+
+def transformed(function: Any, args: tuple) -> Any:
+    """The result of `function.apply(*args)` under the innermost transform; UNHANDLED when it is the ordinary one.
+
+    Raises:
+        RuntimeError: the Function lacks what the transform needs.
+    """
+    if function.setup_context is Function.setup_context:
+        raise RuntimeError(
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
+            f"override the setup_context staticmethod.{SEE}"
+        )
+    level: Any = innermost()
+    if level is None or level.kind == "grad":
+        return UNHANDLED
+    if level.kind == "jvp":
+        if function.jvp is Function.jvp:
+            return function.jvp(None)
+        return UNHANDLED
+    check_vmap(function)
+    if not any(isinstance(arg, BatchedTensor) for arg in trees.flatten(args)[0]):
+        return UNHANDLED
+    if function.generate_vmap_rule:
+        return run(function.apply, args, {})
+    values, dims = whole_of(args, level)
+    stack.levels.pop()
+    modes.state.transforms -= 1
+    try:
+        result = function.vmap(VmapInfo(level.count, level.randomness), tuple(dims), *values)
+    finally:
+        stack.levels.append(level)
+        modes.state.transforms += 1
+    return batched_result(level, result)
+
+
+def check_vmap(function: Any) -> None:
+    """Refuse a Function that has no rule for `vmap`, or two.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    has_rule = function.vmap is not Function.vmap
+    if function.generate_vmap_rule and has_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {function.__name__}, but it has both generate_vmap_rule=True and an overridden "
+            "vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
+            f"ambiguity.{SEE}"
+        )
+    if not function.generate_vmap_rule and not has_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please override and "
+            f"implement the vmap staticmethod or set generate_vmap_rule=True.{SEE}"
+        )
+
+
+def batched_result(level: Any, result: Any) -> Any:
+    """What a `vmap` staticmethod returned, as batched tensors.
+
+    Raises:
+        RuntimeError: it is no pair of outputs and their batch dimensions.
+    """
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise RuntimeError(
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
+            f"compatible with the output. Got a {type(result)} instead"
+        )
+    output, out_dims = result
+    leaves, spec = trees.flatten(output)
+    dims = trees.broadcast(out_dims, spec)
+    if dims is None:
+        raise RuntimeError(
+            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
+            f"out_dims={out_dims} to be compatible with the structure of `output`. out_dims has structure "
+            f"{trees.flatten(out_dims)[1]} but output has structure {spec}.{SEE}"
+        )
+    return trees.unflatten(
+        [selected(level, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)], spec
+    )
+
+
+IN_TRANSFORM.append((transformed, UNHANDLED))
