@@ -4,6 +4,7 @@ import os
 import random
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,7 @@ def first_finding(client: Client, program: dict[str, Any]) -> Finding | None:
 def confirm(client: Client, answer: dict[str, Any], thorough: bool) -> bool:
     """Whether the script shows the same in a process that has run nothing else."""
     client.stop()
+    client.setup = replace(client.setup, warm=False)
     wanted = Finding.from_json(answer["finding"])
     data = client.ask("judge", program=answer["program"], thorough=thorough, only=wanted.engine)["finding"]
     return data is not None and Finding.from_json(data).is_like(wanted)

@@ -24,6 +24,8 @@ TOPICS = {
     "copies": "clone, deepcopy, pickle, numpy",
     "modules": "nn.Module, parameters, optimizers, small networks",
     "saved": "saved tensors: what is saved, when it is checked, when it is freed",
+    "checkpoint": "torch.utils.checkpoint: functions that run again in backward",
+    "func": "torch.func and torch.vmap: transforms of functions",
     "grad-api": "torch.autograd.grad and backward in all their arguments",
     "functional": "torch.autograd.functional, gradcheck, torch.testing",
 }

@@ -24,6 +24,7 @@ from harness.verdict import Verdict
 # The ops that stand for any op, any op that saves a tensor, any view, and any in-place op.
 PLAIN_KINDS = ("clone", "square", "view_as", "mul_")
 COMPOUND = frozenset(("with", "for", "while", "if", "try", "asyncwith", "asyncfor"))
+LOST = ("crash", "hang", "memory")  # the facts of a program that did not come to its end
 MOST_PROFILED = 100
 GRAD_DETAILS = ("strides", "version", "grad_fn", "shares")
 NUMBER_OR_NAME = re.compile(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\d+")
@@ -86,10 +87,15 @@ class Finding:
             return False
         return may_move or self.statement_kind in (other.statement_kind, *PLAIN_KINDS)
 
+    def title(self) -> str:
+        if self.fact in LOST:
+            return f"{self.engine} {self.note}"
+        return f"{self.engine} differs from {self.expected_engine}: {self.what}"
+
     def lines(self) -> list[str]:
         """What differs, for the comments of a script: the fact, and a line per engine."""
-        if self.fact in ("crash", "hang", "memory"):
-            return [f"{self.engine}: {self.note}"]
+        if self.fact in LOST:
+            return [f"here {self.engine} {self.note}"]
         width = max(len(self.expected_engine), len(self.engine))
         note = f" ({self.note})" if self.note else ""
         return [
@@ -99,7 +105,7 @@ class Finding:
         ]
 
     def one_line(self) -> str:
-        if self.fact in ("crash", "hang", "memory"):
+        if self.fact in LOST:
             return f"{self.engine} {self.note} in {self.statement_kind}"
         values = f"{self.expected} expected, {self.actual} found"
         return f"{self.engine}: {self.what} in {self.statement_kind}: {values}"

@@ -385,7 +385,11 @@ class Program:
 
     def mentions(self, *words: str) -> bool:
         """Whether any of these words stands in a statement."""
-        return any(word in statement.text for statement in self.statements for word in words)
+        return any(word in self.statement_texts for word in words)
+
+    @cached_property
+    def statement_texts(self) -> str:
+        return "\n".join([statement.text for statement in self.statements])
 
     @cached_property
     def draws_from_python(self) -> bool:

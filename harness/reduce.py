@@ -158,9 +158,9 @@ class Reducer:
             self.holds(self.program.statements[: self.last + 1])
 
     def slice(self) -> None:
-        """Keep only what the differing statement depends on, read narrowly, else widely."""
-        for is_wide in (False, True):
-            kept = depended_on(self.steps, self.last, is_wide)
+        """Keep only what the differing statement depends on, read narrowly, else more widely."""
+        for reach in (NARROW, WIDE, WIDEST):
+            kept = depended_on(self.steps, self.last, reach)
             if len(kept) < len(self.program.statements) and self.holds(self.chosen(kept)):
                 return
 
@@ -215,7 +215,7 @@ class Reducer:
             step = self.steps[place]
             operands = [] if step.is_build or len(step.binds) != 1 else step.loads
             for operand in operands:
-                if operand in ("torch", "F", "nn") or place >= len(self.seen.tensors):
+                if operand in MODULES or place >= len(self.seen.tensors):
                     continue
                 if operand in self.seen.tensors[place] and self.holds(
                     self.without(place, step.binds[0], operand)
@@ -246,7 +246,7 @@ class Reducer:
         statements[place : place + 1] = [Statement(text, 0, mark) for text in texts]
         if prune:
             steps = [compiled(statement.text) for statement in statements]
-            kept = depended_on(steps, min(self.last + len(texts) - 1, len(steps)), is_wide=True)
+            kept = depended_on(steps, min(self.last + len(texts) - 1, len(steps)), WIDE)
             if len(kept) == len(statements):
                 return False
             statements = [statements[at] for at in kept]
@@ -322,29 +322,48 @@ def is_first(statement: Statement) -> bool:
     return statement.text == "import torch"
 
 
-def depended_on(steps: Sequence[Compiled], last: int, is_wide: bool) -> list[int]:
+MODULES = frozenset(("torch", "F", "nn"))
+NARROW, WIDE, WIDEST = range(3)  # how far dependence is followed
+
+
+def depended_on(steps: Sequence[Compiled], last: int, reach: int) -> list[int]:
     """The statements that the one at `last` can depend on, and itself.
 
     Narrowly: what binds its names, and what visibly writes to them. Widely also: whatever mentions a needed
-    name and has an effect, binds what shares its memory, or changes something that lasts.
+    name, and what changes something that lasts. Most widely: whatever is connected by names at all.
     """
-    if last >= len(steps):
-        last = len(steps) - 1
+    last = min(last, len(steps) - 1)
+    if reach == WIDEST:
+        return connected(steps, last)
     needed = {*steps[last].loads, *steps[last].binds}
     kept = [last]
     for place in range(last - 1, -1, -1):
         step = steps[place]
-        mentions = needed.intersection((*step.loads, *step.binds)) - {"torch", "F", "nn"}
+        mentions = needed.intersection((*step.loads, *step.binds)) - MODULES
         binds = needed.intersection(step.binds)
         lasts = any(word in step.text for word in LASTING)
-        if binds or (mentions and (step.has_effect or lasts or is_wide)) or (is_wide and lasts):
+        if binds or (mentions and (step.has_effect or lasts or reach)) or (reach and lasts):
             kept.append(place)
             needed.update(step.loads)
             if step.has_effect:
                 needed.update(step.binds)
-            elif binds and not is_wide and not step.writes:
+            elif binds and not reach:
                 needed.difference_update(name for name in step.binds if name not in step.loads)
     return kept[::-1]
+
+
+def connected(steps: Sequence[Compiled], last: int) -> list[int]:
+    """The statements up to `last` that share names with it, or with one of those, and so on."""
+    names = [{*step.loads, *step.binds} - MODULES for step in steps[: last + 1]]
+    needed, before = set(names[last]), -1
+    while len(needed) > before:
+        before = len(needed)
+        for mentioned in names:
+            if needed & mentioned:
+                needed |= mentioned
+    lasts = [any(word in step.text for word in LASTING) for step in steps]
+    imports = [step.text.startswith(("import ", "from ")) for step in steps]
+    return [at for at in range(last + 1) if needed & names[at] or lasts[at] or imports[at] or at == last]
 
 
 # Scripts -------------------------------------------------------------------------------------------
@@ -352,7 +371,7 @@ def depended_on(steps: Sequence[Compiled], last: int, is_wide: bool) -> list[int
 
 def script_of(program: Program, finding: Finding, title: str = "") -> str:
     """The program as a script that runs by itself; comments tell what is expected and what is found."""
-    head = title or f"{finding.engine} differs from {finding.expected_engine}: {finding.what}"
+    head = title or finding.title()
     opening = f'"""{head}\n\nlane: exact\n"""\n' if program.is_exact else f"# {head}\n"
     statements = [marked(statement) for statement in program.statements]
     at = min(finding.step, len(statements) - 1)

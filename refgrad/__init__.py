@@ -1,26 +1,37 @@
 """A reference implementation of PyTorch's eager autograd: `import refgrad as torch` runs a torch script.
 
-The functions are loaded on first use (surface.py), submodules too, so that importing this package costs little more than
-importing NumPy.
+The functions are loaded on first use (surface.py), submodules too, so that importing this package costs little
+more than importing NumPy.
 """
 
 import importlib as _importlib
 
 import numpy as _np
 
-from refgrad import autograd, dtypes
-from refgrad.autograd import enable_grad, inference_mode, no_grad, set_grad_enabled
-from refgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
-from refgrad.autograd.grad_mode import is_grad_enabled, is_inference_mode_enabled
-from refgrad.dtypes import DType as dtype
-from refgrad.layout import Size
-from refgrad.modes import is_warn_always_enabled, set_warn_always
-from refgrad.tensor import Device as device
+from refgrad import autograd as autograd
+from refgrad import dtypes
+from refgrad.autograd import enable_grad as enable_grad
+from refgrad.autograd import inference_mode as inference_mode
+from refgrad.autograd import no_grad as no_grad
+from refgrad.autograd import set_grad_enabled as set_grad_enabled
+from refgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from refgrad.autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
+from refgrad.autograd.grad_mode import is_grad_enabled as is_grad_enabled
+from refgrad.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from refgrad.layout import Size as Size
+from refgrad.modes import is_warn_always_enabled as is_warn_always_enabled
+from refgrad.modes import set_warn_always as set_warn_always
+from refgrad.tensor import Device as _Device
 from refgrad.tensor import Tensor
-from refgrad.types import MemoryFormat as memory_format
-from refgrad.types import TensorLayout as layout
-from refgrad.types import channels_last, contiguous_format, preserve_format, sparse_coo, strided
+from refgrad.types import MemoryFormat as _MemoryFormat
+from refgrad.types import TensorLayout as _TensorLayout
+from refgrad.types import channels_last as channels_last
+from refgrad.types import contiguous_format as contiguous_format
+from refgrad.types import preserve_format as preserve_format
+from refgrad.types import sparse_coo as sparse_coo
+from refgrad.types import strided as strided
 
+dtype, device, memory_format, layout = dtypes.DType, _Device, _MemoryFormat, _TensorLayout
 __version__ = "2.13.0+refgrad"
 
 # NumPy warns where PyTorch does not: division by zero, overflow, invalid values.
@@ -29,9 +40,19 @@ for _dtype in dtypes.ALL:
     globals()[_dtype.name] = _dtype
 globals().update(dtypes.ALIASES)
 
-_SUBMODULES = frozenset("_C nn optim utils linalg random func special testing return_types".split())
+_SUBMODULES = frozenset(
+    ["_C", "nn", "optim", "utils", "linalg", "random", "func", "special", "testing", "return_types"]
+)
 _FROM_RANDOM = frozenset(
-    "Generator default_generator get_rng_state initial_seed manual_seed seed set_rng_state".split()
+    [
+        "Generator",
+        "default_generator",
+        "get_rng_state",
+        "initial_seed",
+        "manual_seed",
+        "seed",
+        "set_rng_state",
+    ]
 )
 
 
@@ -80,8 +101,9 @@ def __getattr__(name: str):
     if name == "vmap":
         return _importlib.import_module("refgrad.func").vmap
     if name in _FROM_RANDOM:
-        return getattr(_importlib.import_module("refgrad.random"), name)
-    made = _find(name)  # noqa: F821 - put there by _load
+        made = getattr(_importlib.import_module("refgrad.random"), name)
+    else:
+        made = globals()["_find"](name)  # put there by _load
     if made is None:
         raise AttributeError(f"module 'torch' has no attribute '{name}'")
     globals()[name] = made

@@ -4,9 +4,7 @@ from refgrad.recipe import Formula, Recipe
 
 
 def apply_source(recipe: Recipe) -> str:
-    """The source of a node's `apply`: unpack everything that was saved, then run the formulas that are
-    wanted.
-    """
+    """The source of a node's `apply`: unpack everything that was saved, run the wanted formulas."""
     lines = ["def apply(node, grads, create_graph, needed):"]
     lines += fast_lines(recipe)
     add = lines.append
@@ -17,12 +15,10 @@ def apply_source(recipe: Recipe) -> str:
         add(f"        cell = {name}._version_cell")
         stale = f"cell is not None and cell[0] != node.v_{name}"
         if name in recipe.targets and not listed:
-            stale += f" or {name}._edge is None and node.edges[{recipe.targets.index(name)}] is not None"
+            stale += f" or {name}._edge is None and node.next_edges[{recipe.targets.index(name)}] is not None"
         add(f"        if {stale}: {name} = unpack(node, {name!r})")
-        add(
-            f"    elif {name} is not None and {name}.__class__ not in WRAPPED: {name} = unpack(node, "
-            f"{name!r})"
-        )
+        other = f"{name} is not None and {name}.__class__ not in WRAPPED"
+        add(f"    elif {other}: {name} = unpack(node, {name!r})")
     for name in recipe.saved_results:
         add(f"    {name} = node.s_{name}")
         add(f"    if {name}.__class__ is not ndarray or node.c_{name}[0] != node.v_{name} or create_graph:")
@@ -31,10 +27,10 @@ def apply_source(recipe: Recipe) -> str:
         add(f"    {name} = node.p_{name}")
     uses_grads = any("grads" in formula.parameters for formula in recipe.formulas)
     if uses_grads:
-        add("    if all(g is None for g in grads): return [None] * len(node.edges)")
+        add("    if all(g is None for g in grads): return [None] * len(node.next_edges)")
     else:
         add("    grad = grads[0]")
-        add("    if grad is None: return [None] * len(node.edges)")
+        add("    if grad is None: return [None] * len(node.next_edges)")
     body = list_formula_lines(recipe) if listed else single_formula_lines(recipe)
     # See note [Numbers in formulas].
     lines += ["    if create_graph: call.enter_formula()", "    try:"]
@@ -44,7 +40,7 @@ def apply_source(recipe: Recipe) -> str:
 
 
 def fast_lines(recipe: Recipe) -> list[str]:
-    """Code for the common case: plain arithmetic on raw arrays of one type, nothing written since, all inputs asked for.
+    """Code for the common case: plain arithmetic on raw arrays of one type, nothing written since, all asked.
 
     Whatever else turns up leaves for the code below, which does everything in PyTorch's order.
     """
@@ -58,7 +54,7 @@ def fast_lines(recipe: Recipe) -> list[str]:
     lines = ["    grad = grads[0]", "    while grad is not None and not create_graph and needed is None:"]
     lines += ["        g_grad = grad._array", "        kind = g_grad.dtype"]
     edges = ", ".join(f"edge{i}" for i in range(count))
-    lines += [f"        {edges}{',' if count == 1 else ''} = node.edges"]
+    lines += [f"        {edges}{',' if count == 1 else ''} = node.next_edges"]
     for i, formula in enumerate(formulas):
         position = recipe.targets.index(formula.targets[0])
         lines += [f"        if edge{position} is None: result_{position} = None", "        else:"]
@@ -79,7 +75,8 @@ def fast_operand_lines(recipe: Recipe, name: str) -> list[str]:
     if name in recipe.saved_results:
         return [
             f"g_{name} = node.s_{name}",
-            f"if g_{name}.__class__ is not ndarray or node.c_{name}[0] != node.v_{name} or g_{name}.dtype is not kind: break",
+            f"if g_{name}.__class__ is not ndarray: break",
+            f"if node.c_{name}[0] != node.v_{name} or g_{name}.dtype is not kind: break",
             apart_line(name, "break"),
         ]
     if name not in recipe.saved_inputs:
@@ -93,7 +90,8 @@ def fast_operand_lines(recipe: Recipe, name: str) -> list[str]:
         f"if {name}.__class__ is Tensor:",
         f"    g_{name} = {name}._array",
         f"    cell = {name}._version_cell",
-        f"    if g_{name}.dtype is not kind or cell is not None and cell[0] != node.v_{name}{detached}: break",
+        f"    if g_{name}.dtype is not kind: break",
+        f"    if cell is not None and cell[0] != node.v_{name}{detached}: break",
         f"    {apart_line(name, 'break')}",
         *([f"el{number}"] if recipe.op.promote else []),
         "else: break",
@@ -112,13 +110,15 @@ def apart_line(name: str, action: str) -> str:
 def wanted(position: int) -> str:
     """The test whether the gradient for an edge is asked for."""
     edge = f"edge{position}"
-    return f"{edge} is not None and {edge} is not NOWHERE and (needed is None or call.takes_part({edge}, needed))"
+    asked = f"(needed is None or call.takes_part({edge}, needed))"
+    return f"{edge} is not None and {edge} is not NOWHERE and {asked}"
 
 
 def single_formula_lines(recipe: Recipe) -> list[str]:
     """Code for inputs that are single tensors: one edge for each target."""
     count = len(recipe.targets)
-    lines = [f"    {', '.join(f'edge{i}' for i in range(count))}{',' if count == 1 else ''} = node.edges"]
+    edges = ", ".join(f"edge{i}" for i in range(count))
+    lines = [f"    {edges}{',' if count == 1 else ''} = node.next_edges"]
     lines += [f"    {' = '.join(f'result_{i}' for i in range(count))} = None"]
     raw_formulas = [f for f in recipe.formulas if f.raw and "grad" in f.parameters]
     if raw_formulas:
@@ -152,9 +152,7 @@ def single_formula_lines(recipe: Recipe) -> list[str]:
 
 
 def raw_preparation(recipe: Recipe, formulas: list[Formula]) -> list[str]:
-    """Code that decides whether the formulas may run on raw arrays: plain arithmetic, one type, no graph
-    wanted.
-    """
+    """Code that decides whether formulas may run on raw arrays: plain arithmetic, one type, no graph."""
     lines = [
         "    raw = not create_graph",
         "    if raw:",
@@ -207,7 +205,7 @@ def call_arguments(recipe: Recipe, formula: Formula, mask: str | None = None) ->
 
 def list_formula_lines(recipe: Recipe) -> list[str]:
     """Code for ops with a list of tensors among their targets: the list has one edge for each element."""
-    lines = ["    results = []", "    edges = node.edges"]
+    lines = ["    results = []", "    edges = node.next_edges"]
     for i, target in enumerate(recipe.targets):
         number = next(k for k, f in enumerate(recipe.formulas) if target in f.targets)
         arguments = call_arguments(recipe, recipe.formulas[number])

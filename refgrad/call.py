@@ -78,13 +78,14 @@ def number_of(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-# Promotion
-# ----------------------------------------------------------------------------------------------------------
+# Promotion --------------------------------------------------------------------------------------------------
 
 
 def result_type(operands: Sequence[Any]) -> dtypes.DType:
     """The common type of tensors and numbers."""
-    dimensioned, zero_dim, numbers = [], [], []
+    dimensioned: list[dtypes.DType] = []
+    zero_dim: list[dtypes.DType] = []
+    numbers = []
     for operand in operands:
         if isinstance(operand, Tensor):
             (dimensioned if operand._array.ndim else zero_dim).append(operand.dtype)
@@ -145,9 +146,7 @@ def lie_apart(first: np.ndarray, gradient: np.ndarray) -> bool:
 
 
 def broadcast_failure(error: ValueError, *operands: Any) -> Exception:
-    """PyTorch's refusal for operands whose shapes do not broadcast; the given error when that is not the
-    reason.
-    """
+    """PyTorch's refusal of shapes that do not broadcast; the given error where that is not the reason."""
     shapes = [operand._array.shape for operand in operands if isinstance(operand, Tensor)]
     try:
         for other in shapes[1:]:
@@ -157,8 +156,7 @@ def broadcast_failure(error: ValueError, *operands: Any) -> Exception:
     return error
 
 
-# Saved tensors
-# ------------------------------------------------------------------------------------------------------
+# Saved tensors ----------------------------------------------------------------------------------------------
 
 
 def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
@@ -181,7 +179,7 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
     saved = getattr(node, "v_" + name)
     if isinstance(value, Tensor):
         position = node.EDGES.get(name) if for_formula else None
-        return check_saved(value, saved, None if position is None else node.edges[position])
+        return check_saved(value, saved, None if position is None else node.next_edges[position])
     cell = getattr(node, "c_" + name)
     number = node.RESULTS[name]
     if cell[0] != saved:
@@ -234,7 +232,7 @@ def show_saved(node: Any, name: str) -> Any:
         return value
     if isinstance(value, list):
         return tuple(value)
-    kind = np.complex128 if isinstance(value, complex) else np.float64 if isinstance(value, float) else None
+    kind: Any = np.complex128 if isinstance(value, complex) else np.float64 if isinstance(value, float) else None
     kind = kind or (np.bool_ if isinstance(value, bool) else np.int64)
     return wrap(np.asarray(value, kind))
 
@@ -242,8 +240,7 @@ def show_saved(node: Any, name: str) -> Any:
 SHOW_SAVED.append(show_saved)
 
 
-# Rare modes
-# ---------------------------------------------------------------------------------------------------------
+# Rare modes -------------------------------------------------------------------------------------------------
 
 
 def rare_result(node: Any, *results: Tensor) -> None:
@@ -296,7 +293,6 @@ def remember_forward(node: Any) -> None:
 
 
 # Writes -----------------------------------------------------------------------------------------------------
-# --------
 
 
 def check_write(target: Tensor, sources: Sequence[Any] = (), shared: bool = False) -> None:
@@ -334,12 +330,10 @@ def write(target: Tensor, result: np.ndarray, cast_any: bool = False) -> None:
         RuntimeError: its shape differs, or its type cannot be cast to the target's.
     """
     array = target._array
-    if result.shape != array.shape:
-        if not expands_to(result.shape, array.shape):
-            raise RuntimeError(
-                f"output with shape {list(array.shape)} doesn't match the broadcast shape "
-                f"{list(result.shape)}"
-            )
+    if result.shape != array.shape and not expands_to(result.shape, array.shape):
+        raise RuntimeError(
+            f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        )
     if result.dtype is not array.dtype and not cast_any:
         check_cast(dtypes.OF_NUMPY[result.dtype], target.dtype)
     array[...] = result
@@ -372,7 +366,8 @@ def check_cast(source: dtypes.DType, target: dtypes.DType) -> None:
 
 def refused(op_name: str, edges: tuple, *outputs: tuple) -> NotImplementedNode:
     """The node of an op that has no derivative."""
-    node = start(object.__new__(NotImplementedNode), edges, *outputs)
+    node = object.__new__(NotImplementedNode)
+    start(node, edges, *outputs)
     node.op_name = op_name
     return node
 
@@ -448,7 +443,6 @@ def leave_formula() -> None:
 
 
 # Views ------------------------------------------------------------------------------------------------------
-# --------
 
 
 def flat_memory(array: np.ndarray) -> np.ndarray:
@@ -488,15 +482,12 @@ def windows(array: np.ndarray, layouts: Sequence[Layout]) -> list[np.ndarray]:
 
 
 def place_view(view: Tensor, edge: Any) -> None:
-    """Set a new view's place in the graph; one made of an inference tensor is no view."""
-    if view._meta is None:
-        view._edge = edge
-    else:
+    """Set a new view's place in the graph; one made of an inference tensor has none."""
+    if view._meta is not None:
         view._meta.edge = edge
 
 
-# Generated code
-# -----------------------------------------------------------------------------------------------------
+# Generated code ---------------------------------------------------------------------------------------------
 
 
 def takes_part(edge: Any, needed: dict) -> bool:

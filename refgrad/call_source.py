@@ -1,16 +1,16 @@
-"""The source of the functions that users call: kernel, result, record; and of view ops, which touch no data."""
+"""The source of the functions that users call: kernel, result, record; of view ops too, which move no data."""
 
 from refgrad.recipe import Recipe
 
 # Note [Writes into results of inference tensors]
-# Where all arguments are inference tensors and the mode is off, nothing stands between the call and PyTorch's kernels,
-# and the writes with which some of them fill their result are counted. So often, by op:
+# Where all arguments are inference tensors and the mode is off, nothing stands between the call and
+# PyTorch's kernels, and the writes with which some of them fill their result are counted. So often, by op:
 RAW_WRITES = {
-    "clone": 1, "_to_copy": 1, "repeat": 1, "abs": 1, "sum": 1, "sum.dim_IntList": 1, "mean": 2, "mean.dim": 2,
-    "prod": 1, "max": 1, "min": 1, "max.dim": 2, "min.dim": 2, "amax": 1, "amin": 1, "any": 1, "all": 1, "dot": 1,
-    "mv": 1, "diag": 1, "logsumexp": 1, "bernoulli": 1, "nonzero": 1, "nan_to_num": 1, "logical_not": 1, "mse_loss": 2,
-    "std": 1, "var": 1, "std.correction": 1, "var.correction": 1, "index_fill.int_Scalar": 2, "index_add": 1,
-    "scatter.src": 1, "scatter.value": 1, "scatter_add": 1, "new_zeros": 1, "new_ones": 1, "angle": 1,
+    "clone": 1, "_to_copy": 1, "repeat": 1, "abs": 1, "sum": 1, "sum.dim_IntList": 1, "mean": 2,
+    "mean.dim": 2, "prod": 1, "max": 1, "min": 1, "max.dim": 2, "min.dim": 2, "amax": 1, "amin": 1, "any": 1,
+    "all": 1, "dot": 1, "mv": 1, "diag": 1, "logsumexp": 1, "bernoulli": 1, "nonzero": 1, "nan_to_num": 1,
+    "angle": 1, "logical_not": 1, "mse_loss": 2, "std": 1, "var": 1, "std.correction": 1, "var.correction": 1,
+    "index_fill.int_Scalar": 2, "index_add": 1, "scatter.src": 1, "scatter.value": 1, "scatter_add": 1,
 }  # fmt: skip
 
 
@@ -117,17 +117,13 @@ def edge_lines(recipe: Recipe, inplace: bool = False) -> tuple[list[str], str, s
                 lines.append(f"    e_{name} = {name}._edge if isinstance({name}, Tensor) else None")
             else:
                 lines.append(f"    e_{name} = {name}._edge")
-            lines.append(
-                f"    if e_{name} is PENDING: e_{name} = edge_of({name}) if not GRAD_OFF or state.grad else "
-                "None"
-            )
+            found = f"edge_of({name}) if not GRAD_OFF or state.grad else None"
+            lines.append(f"    if e_{name} is PENDING: e_{name} = {found}")
             conditions.append(f"e_{name} is not None")
             parts.append(f"e_{name}")
         else:
-            lines.append(
-                f"    e_{name} = call.edges_of({name}) if not GRAD_OFF or state.grad else [None] * "
-                f"len({name})"
-            )
+            found = f"call.edges_of({name}) if not GRAD_OFF or state.grad else [None] * len({name})"
+            lines.append(f"    e_{name} = {found}")
             conditions.append(f"any(e is not None for e in e_{name})")
             parts.append(f"*e_{name}")
     return lines, " or ".join(conditions), f"({', '.join(parts)},)"
@@ -181,17 +177,17 @@ def save_result_lines(recipe: Recipe, indent: str, outputs: list[str]) -> list[s
 
 
 def start_lines(indent: str, edges: str, array: str, multiple: bool = False) -> list[str]:
-    """Code that makes the node; `array` names the result, or with `multiple` the tuple of results is `outs`."""
-    shapes = [f"{indent}node.shape = {array}.shape", f"{indent}node.dtype = {array}.dtype"]
+    """Code that makes the node; `array` names the result; with `multiple` `outs` is the tuple of them."""
+    shapes = [f"{indent}node.output_shape = {array}.shape", f"{indent}node.output_dtype = {array}.dtype"]
     if multiple:
-        shapes = [f"{indent}node.shape = None"]
-        shapes += [f"{indent}node.others = tuple([(x._array.shape, x._array.dtype) for x in outs])"]
+        shapes = [f"{indent}node.output_shape = None"]
+        shapes += [f"{indent}node.output_pairs = tuple([(x._array.shape, x._array.dtype) for x in outs])"]
     return [
         f"{indent}node = new(Node)",
-        f"{indent}node.edges = {edges}",
+        f"{indent}node.next_edges = {edges}",
         *shapes,
         f"{indent}node.sequence_nr = next(sequence)",
-        f"{indent}node.hooks = None",
+        f"{indent}node.node_hooks = None",
     ]
 
 
@@ -236,7 +232,7 @@ def call_source(recipe: Recipe) -> str:
 
 
 def arrange_lines(recipe: Recipe) -> list[str]:
-    """Code that lays the result of a pointwise op out as PyTorch does when that may differ from NumPy's layout."""
+    """Code that lays a pointwise result out as PyTorch does, where NumPy's layout may differ."""
     names = [f"a_{a.name}" for a in recipe.arguments if a.type == "Tensor" and recipe.op.promote]
     if recipe.op.laid_out_by:
         tensors = {a.name for a in recipe.arguments if a.type == "Tensor"}

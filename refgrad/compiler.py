@@ -97,6 +97,9 @@ def node_class(recipe: Recipe, name: str) -> type:
         "PLAIN": {plain: kind for plain, (kind, _) in sorted(recipe.plain.items()) if kind != HIDDEN},
         "RESULTS": {r: (i if i in differentiable else -1) for r, i in recipe.saved_results.items()},
         "EDGES": edges,
+        "GUARDS": {
+            saved: edges[guard] for saved in recipe.saved_inputs if (guard := recipe.guard(saved) or "") in edges
+        },
         "apply": build(apply_source(recipe), "apply", formula_namespace(recipe, f"{name}.apply")),
     }
     namespace |= saved_properties(namespace["SAVED"], namespace["PLAIN"])

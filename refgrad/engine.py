@@ -52,9 +52,7 @@ class GraphTask:
     def __init__(self, keep_graph: bool, create_graph: bool):
         self.keep_graph = keep_graph
         self.create_graph = create_graph
-        self.needed: dict[Node, bool] | None = (
-            None  # nodes that take part; True: they run, False: only captured
-        )
+        self.needed: dict[Node, bool] | None = None  # who takes part; True: runs, False: only captured
         self.captures: dict[Node, list[tuple[int, int]]] = {}  # node -> (output number, index of the input)
         self.captured: list = []
         self.callbacks: list = []
@@ -62,9 +60,7 @@ class GraphTask:
 
 
 class Ready:
-    """Nodes that are ready, each with its gradients, highest sequence number first; ties leave in the order of
-    PyTorch's binary heap.
-    """
+    """Ready nodes, each with its gradients, highest sequence number first; ties as in PyTorch's heap."""
 
     __slots__ = ("heap",)
 
@@ -120,7 +116,7 @@ def execute(
     given = validated(roots, list(gradients), "")  # held until the end, so no leaf takes their memory
     if len(roots) == 1:
         root, number = split_edge(roots[0])
-        grads: list = [None] * len(root.outputs)
+        grads: list = [None] * len(root.forward_outputs)
         grads[number] = given[0]
     else:
         root = start(GraphRoot(), tuple(roots))
@@ -156,7 +152,7 @@ def count_dependencies(root: Node) -> dict[Node, int]:
     stack = [root]
     get = dependencies.get
     while stack:
-        for node in stack.pop().edges:
+        for node in stack.pop().next_edges:
             if node.__class__ is tuple:
                 node = node[0]
             if node is not None:
@@ -199,22 +195,24 @@ def choose_needed(task: GraphTask, root: Node, inputs: Sequence[Any], accumulate
 
 def next_nodes(node: Node) -> list[Node]:
     """The nodes that a node sends gradients to."""
-    ends = [split_edge(edge)[0] for edge in node.edges if edge is not None]
+    ends = [split_edge(edge)[0] for edge in node.next_edges if edge is not None]
     return [end for end in ends if end is not None]
 
 
-def run(task: GraphTask, node: Node, grads: list, dependencies: dict[Node, int]) -> None:
-    """Visit each node once, highest sequence number first, after all its gradients arrived; begin with `node`.
+def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -> None:
+    """Visit each node once, highest sequence number first, after all its gradients arrived; first `node`.
 
-    `waiting` holds the gradients of nodes that wait for more. A node that becomes ready while no other is goes next at
-    once. Variables are cleared early where `add_gradient` and `accumulate` look at reference counts.
+    `waiting` holds the gradients of nodes that wait for more. A node that becomes ready while no other is goes
+    next at once. Variables are cleared early where `add_gradient` and `accumulate` look at reference counts.
     """
     ready = Ready()
     heap, push, pop = ready.heap, ready.push, ready.pop
     waiting: dict[Node, list] = {}
     needed, keep_graph, create_graph = task.needed, task.keep_graph, task.create_graph
-    following: Node | None = node
-    arrived: list | None = grads
+    results: Any
+    array: Any
+    following: Any = node
+    arrived: Any = grads
     del grads
     try:
         while following is not None or heap:
@@ -223,7 +221,7 @@ def run(task: GraphTask, node: Node, grads: list, dependencies: dict[Node, int])
             else:
                 _, node, grads = pop()
             arrived = None
-            if node.hooks is not None or needed is not None or modes.RARE:
+            if node.node_hooks is not None or needed is not None or modes.RARE:
                 results = visit(task, node, grads)
                 if results is None:
                     continue
@@ -235,12 +233,12 @@ def run(task: GraphTask, node: Node, grads: list, dependencies: dict[Node, int])
                 results = node.apply(grads, create_graph, None)
             grads = None
             if modes.RARE:
-                results = validated(node.edges, results, node)
+                results = validated(node.next_edges, results, node)
                 if not keep_graph:
-                    node.release()
+                    node.release_saved()
                 check_nan(node, results)
             i = -1
-            for target in node.edges:
+            for target in node.next_edges:
                 i += 1
                 if target is None:
                     continue
@@ -253,7 +251,7 @@ def run(task: GraphTask, node: Node, grads: list, dependencies: dict[Node, int])
                     if target is None:
                         continue
                 elif gradient.__class__ is ndarray:
-                    if gradient.shape == target.shape and gradient.dtype is target.dtype:
+                    if gradient.shape == target.output_shape and gradient.dtype is target.output_dtype:
                         array, gradient = gradient, new(Tensor)
                         gradient._array = array
                         gradient._version_cell = gradient._edge = gradient._meta = None
@@ -261,7 +259,7 @@ def run(task: GraphTask, node: Node, grads: list, dependencies: dict[Node, int])
                         gradient = fitted_array(gradient, target, 0, node, i)
                 elif gradient is not None:
                     array = gradient._array
-                    if array.shape != target.shape or array.dtype is not target.dtype:
+                    if array.shape != target.output_shape or array.dtype is not target.output_dtype:
                         gradient = fitted(gradient, target, 0, node, i)
                 left = dependencies[target]
                 there = waiting.pop(target, None) if left == 1 else waiting.get(target)
@@ -269,7 +267,7 @@ def run(task: GraphTask, node: Node, grads: list, dependencies: dict[Node, int])
                     if needed is not None and target not in needed:
                         dependencies[target] = left - 1
                         continue
-                    there = [None] if target.shape is not None else [None] * len(target.others)
+                    there = [None] if target.output_shape is not None else [None] * len(target.output_pairs)
                     there[number] = gradient
                     if left > 1:
                         waiting[target] = there
@@ -288,7 +286,7 @@ def run(task: GraphTask, node: Node, grads: list, dependencies: dict[Node, int])
                     push(target, there)
             gradient = array = there = None
             if not keep_graph:
-                node.release()  # not before the gradients were found to fit
+                node.release_saved()  # not before the gradients were found to fit
     except BaseException:
         if modes.RARE and modes.state.rare.anomaly:
             report_anomaly(node)
@@ -302,7 +300,7 @@ def is_plain(leaf: Tensor) -> bool:
 
 def report_anomaly(node: Node) -> None:
     """Anomaly mode: say which node failed, where the forward made it, and what induced that."""
-    metadata = {} if node.hooks is None else node.hooks.metadata
+    metadata = {} if node.node_hooks is None else node.node_hooks.metadata
     name = node.name()
     if "traceback_" not in metadata:
         warnings.warn(NO_FORWARD.format(name), UserWarning, stacklevel=4)
@@ -311,7 +309,7 @@ def report_anomaly(node: Node) -> None:
     text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{stack}"
     warnings.warn(text, UserWarning, stacklevel=4)
     while (parent := metadata.get("parent_")) is not None:
-        metadata = {} if parent.hooks is None else parent.hooks.metadata
+        metadata = {} if parent.node_hooks is None else parent.node_hooks.metadata
         if "traceback_" not in metadata:
             warnings.warn(NO_FORWARD.format(parent.name()), UserWarning, stacklevel=4)
             return
@@ -325,9 +323,7 @@ def report_anomaly(node: Node) -> None:
 
 
 def visit(task: GraphTask, node: Node, grads: list) -> list | None:
-    """Run one node that has hooks, is a leaf's, or belongs to a run with chosen inputs; None when it does not
-    run.
-    """
+    """Run a node that has hooks, is a leaf's, or is in a run with chosen inputs; None when it stays out."""
     state = modes.state
     state.node = node
     if state.grad is not task.create_graph:
@@ -341,17 +337,18 @@ def visit(task: GraphTask, node: Node, grads: list) -> list | None:
             task.captured[index] = grads[number]
         if not runs:
             return None
-    if node.hooks is not None or type(node) is AccumulateGrad:
+    if node.node_hooks is not None or type(node) is AccumulateGrad:
         grads = tensor_hooks(node, grads)
-        if node.hooks is not None and node.hooks.pre:
+        if node.node_hooks is not None and node.node_hooks.pre:
             grads = pre_hooks(node, grads)
-    has_post = node.hooks is not None and bool(node.hooks.post)
+    has_post = node.node_hooks is not None and bool(node.node_hooks.post)
+    results: tuple | list
     if type(node) is AccumulateGrad:
         results = accumulate_at(node, grads) if has_post else accumulate_at(node, grads, grads)
     else:
         results = node.apply(grads, state.grad, task.needed)
-        results = validated(node.edges, results, node)
-    if node.hooks is not None and node.hooks.post:
+        results = validated(node.next_edges, results, node)
+    if node.node_hooks is not None and node.node_hooks.post:
         results = post_hooks(node, results, grads)
     if state.grad is not task.create_graph:
         modes.set_grad(task.create_graph)
@@ -366,9 +363,7 @@ def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) 
         not create_graph
         and references(first) == 3  # the list, `first`, the argument
         and first._edge is None
-        and (
-            array.base is None or array.base.ndim == 1 and references(array.base) == 2
-        )  # memory, no other tensor
+        and (array.base is None or array.base.ndim == 1 and references(array.base) == 2)  # no other tensor
         and references(array) == 3  # the tensor, `array`, the argument
         and gradient._array.dtype is array.dtype
         and (array.flags.forc or is_dense(array.shape, strides_of(array)))
@@ -380,7 +375,6 @@ def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) 
 
 
 # Leaves -----------------------------------------------------------------------------------------------------
-# --------
 
 
 def accumulate_at(node: AccumulateGrad, grads: list, own: list | None = None) -> list:
@@ -432,7 +426,8 @@ def warn_layout(grad: Tensor, leaf: Tensor) -> None:
     """Warn that `.grad` lies otherwise in memory than it should."""
     shape, strides = list(leaf._array.shape), list(strides_of(leaf._array))
     modes.warn_once(
-        "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance.\n"
+        "grad and param do not obey the gradient layout contract. This is not an error, but may impair "
+        "performance.\n"
         f"grad.sizes() = {list(grad._array.shape)}, strides() = {list(strides_of(grad._array))}\n"
         f"param.sizes() = {shape}, strides() = {strides}"
     )
@@ -469,8 +464,7 @@ def clone_like(gradient: Tensor, leaf: Tensor) -> Tensor:
     return gradient.clone(memory_format=contiguous_format)
 
 
-# Nodes called outside a run
-# -----------------------------------------------------------------------------------------
+# Nodes called outside a run ---------------------------------------------------------------------------------
 
 
 def call_node(node: Node, grads: list, create_graph: bool | None = None, needed: Any = None) -> list:
@@ -479,17 +473,17 @@ def call_node(node: Node, grads: list, create_graph: bool | None = None, needed:
     if type(node) is AccumulateGrad:
         return accumulate_at(node, grads)
     results = node.apply(grads, mode, needed)
-    return validated(node.edges, results, node)
+    return validated(node.next_edges, results, node)
 
 
 def call_by_user(node: Node, grads: list) -> list:
-    """Run a node's formula in the current grad mode, without hooks; what it gives is not fitted to anything."""
+    """Run a node's formula in the current grad mode, without hooks; its results are not fitted."""
     if type(node) is AccumulateGrad:
         return accumulate_at(node, grads) if grads[0] is not None else []
     results = node.apply(grads, modes.grad_enabled(), None)
     return [
         (None if edge is None else wrap(result)) if result.__class__ is ndarray else result
-        for edge, result in zip(node.edges, results, strict=False)
+        for edge, result in zip(node.next_edges, results, strict=False)
     ]
 
 

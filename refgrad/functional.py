@@ -57,8 +57,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     else:
         raise RuntimeError(
             "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing "
-            "two lists, "
-            f"but got dims={dims}"
+            f"two lists, but got dims={dims}"
         )
     options = {} if out is None else {"out": out}
     return cpp_function("tensordot")(a, b, dims_a, dims_b, **options)
@@ -73,8 +72,7 @@ def einsum(*args: Any) -> Tensor:
     if len(args) < 2:
         raise ValueError(
             "einsum(): must specify the equation string and at least one operand, or at least one operand "
-            "and its "
-            "subscripts list"
+            "and its subscripts list"
         )
     if isinstance(args[0], Tensor):
         labels = [labels_of(numbers) for numbers in args[1::2]]
@@ -106,8 +104,8 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
 
     warn_once(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
-        "torch.linalg.multi_dot "
-        "instead, which accepts a list of two or more tensors rather than multiple parameters."
+        "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather "
+        "than multiple parameters."
     )
     if len(matrices) == 1:
         return matrices[0].clone()

@@ -1,4 +1,4 @@
-"""Checking what a node returned: each gradient is brought to the shape and type that its receiver recorded."""
+"""Checking what a node returned: each gradient is brought to the shape and type its receiver recorded."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,15 +13,14 @@ from refgrad.tensor import SAME_DTYPE, Tensor, wrap
 ndarray = np.ndarray
 
 
-def validated(edges: Sequence[tuple], results: Any, node: Any) -> list:
+def validated(edges: Sequence[Any], results: Any, node: Any) -> list:
     """The gradients as tensors of the shape and type that each receiver recorded: summed, cast, and wrapped.
 
     Raises:
         RuntimeError: a gradient cannot be brought to its receiver's shape or type.
     """
     gradients = list(results)
-    i = 0
-    for target in edges:
+    for i, target in enumerate(edges):
         gradient = gradients[i]
         if gradient is not None:
             if target.__class__ is tuple:
@@ -33,9 +32,8 @@ def validated(edges: Sequence[tuple], results: Any, node: Any) -> list:
                 gradients[i] = fitted_array(gradient, target, 0, node, i)
             else:
                 array = gradient._array
-                if array.shape != target.shape or array.dtype is not target.dtype:
+                if array.shape != target.output_shape or array.dtype is not target.output_dtype:
                     gradients[i] = fitted(gradient, target, 0, node, i)
-        i += 1
     return gradients
 
 
@@ -51,7 +49,7 @@ def fitted_later(gradient: Any, edge: tuple, node: Any, index: int) -> Tensor | 
 
 def fitted_array(gradient: np.ndarray, target: Node, number: int, node: Any, index: int) -> Tensor:
     """A raw gradient brought to its receiver's shape and type, as a tensor."""
-    shape, dtype = target.outputs[number]
+    shape, dtype = target.forward_outputs[number]
     if gradient.shape != shape or gradient.dtype.kind == "c" != dtype.kind:
         if gradient.ndim != len(shape) or gradient.dtype.kind == "c" != dtype.kind:
             return fitted(wrap(gradient), target, number, node, index)
@@ -64,7 +62,7 @@ def fitted_array(gradient: np.ndarray, target: Node, number: int, node: Any, ind
 
 def fitted(gradient: Tensor, target: Node, number: int, node: Any, index: int) -> Tensor:
     """A gradient brought to its receiver's shape and type by differentiable steps."""
-    shape, numpy_dtype = target.outputs[number]
+    shape, numpy_dtype = target.forward_outputs[number]
     dtype = dtypes.OF_NUMPY[numpy_dtype]
     if gradient.dtype.category == dtypes.COMPLEX != dtype.category and not keeps_type(target):
         if getattr(node, "IS_FUNCTION", False) or not isinstance(node, Node):

@@ -26,28 +26,28 @@ def check_replacement(before: Tensor | None, after: Any, hook: Any) -> None:
         raise RuntimeError(errors.NO_NONE_REPLACEMENT)
     if after.dtype is not before.dtype:
         raise RuntimeError(
-            f"hook '{hook_name(hook)}' has changed the type of value (was {before.dtype.tensor_type} got "
-            f"{after.dtype.tensor_type})"
+            f"hook '{hook_name(hook)}' has changed the type of value (was "
+            f"{before.dtype.tensor_type} got {after.dtype.tensor_type})"
         )
     if after._array.shape != before._array.shape:
         raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")
 
 
 def tensor_hooks(node: Node, grads: list) -> list:
-    """Run the hooks on the tensors that this node made, then keep the gradients that `retain_grad` asks for."""
+    """Run the hooks on the tensors that this node made, then keep the gradients for `retain_grad`."""
     if type(node) is AccumulateGrad:
         own = node.variable._meta.backward_hooks
         registered = [(0, own)] if own else []
     else:
-        registered = node.hooks.tensor if node.hooks is not None else []
+        registered = node.node_hooks.tensor if node.node_hooks is not None else []
     for number, hooks in list(registered):
         for hook in list(hooks.values()):
             result = hook(grads[number])
             if result is not None:
                 check_replacement(grads[number], result, hook)
                 grads[number] = result
-    if node.hooks is not None and node.hooks.retained:
-        for number, reference in sorted(node.hooks.retained.items()):
+    if node.node_hooks is not None and node.node_hooks.retained:
+        for number, reference in sorted(node.node_hooks.retained.items()):
             tensor = reference()
             if tensor is not None and grads[number] is not None:
                 meta = meta_of(tensor)
@@ -59,7 +59,7 @@ def tensor_hooks(node: Node, grads: list) -> list:
 
 
 def post_accumulate_hooks(leaf: Tensor, hooks: dict) -> None:
-    """Run the hooks that see a leaf after its grad grew; what one returns goes to the next, and is then refused.
+    """Run the hooks that see a leaf after its grad grew; what one returns goes to the next, then is refused.
 
     Raises:
         RuntimeError: a hook returned another tensor than it was given.
@@ -76,7 +76,7 @@ def post_accumulate_hooks(leaf: Tensor, hooks: dict) -> None:
 
 def pre_hooks(node: Node, grads: list) -> list:
     """Run the hooks that see all gradients before the node runs."""
-    for hook in list(node.hooks.pre.values()):
+    for hook in list(node.node_hooks.pre.values()):
         result = hook(tuple(grads))
         if result is not None:
             grads = replaced(grads, result, hook)
@@ -85,7 +85,7 @@ def pre_hooks(node: Node, grads: list) -> list:
 
 def post_hooks(node: Node, results: list, grads: list) -> list:
     """Run the hooks that see the gradients of inputs and outputs after the node ran."""
-    for hook in list(node.hooks.post.values()):
+    for hook in list(node.node_hooks.post.values()):
         result = hook(tuple(results), tuple(grads))
         if result is not None:
             results = replaced(results, result, hook)
@@ -103,8 +103,8 @@ def replaced(before: list, after: Any, hook: Any) -> list:
         raise TypeError(f"expected tuple, but hook returned '{type(after).__name__}'")
     if len(after) != len(before):
         raise RuntimeError(
-            f"hook '{hook_name(hook)}' has returned an incorrect number of values (got {len(after)}, but "
-            f"expected {len(before)})"
+            f"hook '{hook_name(hook)}' has returned an incorrect number of values (got {len(after)}, "
+            f"but expected {len(before)})"
         )
     for old, replacement in zip(before, after):
         if replacement is not None:

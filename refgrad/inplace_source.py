@@ -1,4 +1,4 @@
-"""The source of functions that write in place: check, save inputs, write, count up, rebase, save the result."""
+"""The source of functions that write in place: check, save, write, count up, rebase, save the result."""
 
 from typing import Any
 
@@ -20,9 +20,7 @@ def inplace_name(op: Any) -> str:
 
 
 def inplace_source(recipe: Recipe) -> str:
-    """The source of the in-place twin. Order matters: check, save inputs, write, count up, rebase, save the
-    result.
-    """
+    """The source of the in-place twin. Order matters: check, save, write, count up, rebase, save."""
     lines = [f"def {inplace_name(recipe.op)}({signature(recipe)}):", "    node = None"]
     if recipe.targets:
         found, _, edges = edge_lines(recipe, inplace=True)

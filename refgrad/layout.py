@@ -96,8 +96,8 @@ def strides_of(array: np.ndarray) -> tuple[int, ...]:
     if not array.size:
         if not any(array.strides):
             return contiguous_strides(array.shape)
-        return tuple(max(stride // size, 0) for stride in array.strides)
-    return tuple(stride // size for stride in array.strides)
+        return tuple([max(stride // size, 0) for stride in array.strides])
+    return tuple([stride // size for stride in array.strides])
 
 
 def root_of(array: np.ndarray) -> np.ndarray:
@@ -109,6 +109,10 @@ def root_of(array: np.ndarray) -> np.ndarray:
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """Row-major strides of a shape, counting empty and unit dimensions as PyTorch does."""
+    if len(shape) < 2:
+        return (1,) if shape else ()
+    if len(shape) == 2:
+        return (shape[1] or 1, 1)
     strides = []
     step = 1
     for size in reversed(shape):
@@ -291,7 +295,7 @@ class NoMemory(np.ndarray):
 
 
 def window(root: np.ndarray, dtype: np.dtype, layout: Layout) -> np.ndarray:
-    """The array that shows a layout's elements in the memory of `root` (a one-dimensional owner of memory)."""
+    """The array that shows a layout's elements in the memory of `root`, which is one-dimensional."""
     size = dtype.itemsize
     strides = tuple(stride * size for stride in layout.strides)
     if 0 in layout.shape:

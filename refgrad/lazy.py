@@ -49,7 +49,7 @@ class LazyArray(np.ndarray):
         """The values cast."""
         return self.plain().astype(*args, **kwargs)
 
-    def copy(self, order: Any = "C") -> np.ndarray:
+    def copy(self, order: Any = "C") -> Any:
         """The values in memory of their own."""
         return self.plain().copy(order)
 
@@ -57,7 +57,7 @@ class LazyArray(np.ndarray):
         """The bytes of the values."""
         return self.plain().tobytes(order)
 
-    def conj(self) -> np.ndarray:
+    def conj(self) -> Any:
         """The conjugates of the values."""
         return np.conjugate(self.plain())
 

@@ -40,8 +40,7 @@ def attach(function: Any) -> Any:
     return function
 
 
-# Leaving the graph
-# --------------------------------------------------------------------------------------------------
+# Leaving the graph ------------------------------------------------------------------------------------------
 
 
 @attach
@@ -68,10 +67,10 @@ def detach_(self: Tensor) -> Tensor:
 
 
 IN_TRANSFORM = (
-    "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a "
-    "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
-    "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
-    "transformed instead."
+    "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) "
+    "inside of a function being transformed by a functorch transform. This is unsupported, please attempt to "
+    "use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside "
+    "of a function being transformed instead."
 )
 
 
@@ -84,8 +83,8 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """
     if not isinstance(requires_grad, bool):
         raise TypeError(
-            "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
-            f"{type(requires_grad).__name__}"
+            "requires_grad_(): argument 'requires_grad' (position 1) must be "
+            f"bool, not {type(requires_grad).__name__}"
         )
     if modes.state.transforms:
         raise RuntimeError(IN_TRANSFORM)
@@ -124,11 +123,10 @@ def del_data(self: Tensor) -> None:
     raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
 
-Tensor.data = property(get_data, set_data, del_data)  # type: ignore[attr-defined]
+Tensor.data = property(get_data, set_data, del_data)
 
 
-# Conversion to Python
-# -----------------------------------------------------------------------------------------------
+# Conversion to Python ---------------------------------------------------------------------------------------
 
 
 @attach
@@ -164,8 +162,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
         bit, resolve = ("conjugate", "resolve_conj") if self.is_conj() else ("negative", "resolve_neg")
         if not force:
             raise RuntimeError(
-                f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.{resolve}().numpy() "
-                "instead."
+                f"Can't call numpy() on Tensor that has {bit} bit set. "
+                f"Use tensor.{resolve}().numpy() instead."
             )
         return self._array.plain()
     return self._array.view()
@@ -256,7 +254,13 @@ def contains(self: Tensor, element: Any) -> bool:
         raise RuntimeError(
             f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
         )
-    return bool((element == self).any().item())
+    equal: Any = element == self
+    return bool(equal.any().item())
+
+
+def reverse(self: Tensor) -> Tensor:
+    """`reversed(tensor)`: a tensor, not an iterator."""
+    return self.flip(0) if self._array.ndim else self
 
 
 def show(self: Tensor) -> str:
@@ -281,7 +285,6 @@ def same_hash(self: Tensor) -> int:
 
 
 # Copies -----------------------------------------------------------------------------------------------------
-# --------
 
 
 def deep_copy(self: Tensor, memo: dict) -> Tensor:
@@ -335,13 +338,18 @@ def reduce(self: Tensor, protocol: Any) -> Any:
     root = root_of(array)
     place = None
     if array is not root:
-        place = (array.shape, array.dtype, array.strides, data_ptr(array) - data_ptr(root) if array.size else 0)
+        place = (
+            array.shape,
+            array.dtype,
+            array.strides,
+            data_ptr(array) - data_ptr(root) if array.size else 0,
+        )
     kind = None if type(self) is Tensor else type(self)
     return (rebuild, (kind, Memory(root), place, self.requires_grad, dict(self.__dict__)))
 
 
 class Memory:
-    """The memory of a tensor on its way: `copy.copy` shares it, a plain pickle copies it for each tensor anew."""
+    """The memory of a tensor on its way: `copy.copy` shares it, a pickle copies it for each tensor anew."""
 
     __slots__ = ("root",)
 
@@ -353,7 +361,7 @@ class Memory:
 
 
 def rebuild(
-    kind: type | None, memory: Memory, place: tuple | None, requires_grad: bool, attributes: dict
+    kind: type[Tensor] | None, memory: Memory, place: tuple | None, requires_grad: bool, attributes: dict
 ) -> Tensor:
     """The leaf that `reduce` described; `place` are its shape, dtype, strides and offset in bytes."""
     new = object.__new__(kind or Tensor)
@@ -385,6 +393,7 @@ for protocol, function in {
     "__len__": length,
     "__iter__": iterate,
     "__contains__": contains,
+    "__reversed__": reverse,
     "__repr__": show,
     "__format__": formatted,
     "__hash__": same_hash,
@@ -392,4 +401,4 @@ for protocol, function in {
     "__reduce_ex__": reduce,
 }.items():
     setattr(Tensor, protocol, function)
-Tensor.__array_priority__ = 1000  # type: ignore[attr-defined]
+Tensor.__array_priority__ = 1000

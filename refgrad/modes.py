@@ -9,12 +9,13 @@ import itertools
 import threading
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 GRAD_OFF: set[int] = set()
 """Beacon: threads whose grad mode is off."""
 
 RARE: set[int] = set()
-"""Beacon: threads with a rare mode on (inference, saved-tensor hooks); EVERY_THREAD while anomaly mode is on."""
+"""Beacon: threads with a rare mode on (inference, saved-tensor hooks); EVERY_THREAD in anomaly mode."""
 
 EVERY_THREAD = 0
 
@@ -45,8 +46,8 @@ class State(threading.local):
     def __init__(self) -> None:
         self.grad = True
         self.rare = Rare()
-        self.node = None  # the node that the engine runs
-        self.task = None  # the run it belongs to
+        self.node: Any = None  # the node that the engine runs
+        self.task: Any = None  # the run it belongs to
         self.transforms = 0  # how many transforms of torch.func are running
         self.no_random = False  # inside a vmap that forbids random numbers
 
@@ -85,7 +86,7 @@ def inference_enabled() -> bool:
 
 def peek_sequence() -> int:
     """The sequence number that the next node will get."""
-    return sequence.__reduce__()[1][0]
+    return int(sequence.__reduce__()[1][0])
 
 
 warned: set[str] = set()

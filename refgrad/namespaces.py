@@ -58,9 +58,16 @@ def make_front(name: str, method: bool) -> Callable | None:
 
 
 FUNCTIONS_TOO = {
-    "_conj", "_neg_view", "diagonal_copy", "einsum", "resize_as_", "tensordot", "unsafe_chunk", "unsafe_split",
-    "unsafe_split_with_sizes"
-}  # fmt: skip
+    "_conj",
+    "_neg_view",
+    "diagonal_copy",
+    "einsum",
+    "resize_as_",
+    "tensordot",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
+}
 """Names that are functions although PyTorch's tables of signatures do not list them."""
 
 
@@ -114,7 +121,7 @@ def quick_calls(overloads: list[Overload]) -> dict[tuple, tuple[Callable, tuple]
         arguments = overload.entry.schema.arguments
         required = [a for a in arguments if a.default is None]
         if required and all(a.type == "Tensor" and not a.optional for a in required):
-            kinds = [(Tensor,) * len(required)]
+            kinds: list[tuple] = [(Tensor,) * len(required)]
             quick.setdefault(kinds[0], (overload.call, ()))
             for argument in arguments[len(required) : len(required) + 2]:
                 if argument.type != "Tensor" or argument.keyword_only:
@@ -214,4 +221,4 @@ def tensor_getattr(self: Tensor, name: str) -> Any:
     raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
-Tensor.__getattr__ = tensor_getattr  # type: ignore[attr-defined]
+Tensor.__getattr__ = tensor_getattr  # type: ignore[method-assign]

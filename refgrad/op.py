@@ -113,7 +113,8 @@ class Op:
 
     def scalar_call_inplace(self, *arguments: Any) -> Any:
         """The twin of the overload for a number."""
-        return OPS[self.scalar].call_inplace(*arguments)
+        overload: Any = OPS[self.scalar]
+        return overload.call_inplace(*arguments)
 
     def _options(self) -> dict:
         names = (

@@ -61,8 +61,12 @@ def attach(function: Callable) -> Callable:
         other = operand(other)
         return NotImplemented if other is NotImplemented else function(self, other)
 
+    def power(self: Tensor, other: Any, modulus: Any = None) -> Any:
+        other = operand(other)
+        return NotImplemented if other is NotImplemented or modulus is not None else function(self, other)
+
     symbol = f"__{function.__name__.strip('_')}__"
-    setattr(Tensor, symbol, operator)
+    setattr(Tensor, symbol, power if symbol in ("__pow__", "__rpow__") else operator)
     return operator
 
 

@@ -7,17 +7,23 @@ import pickle
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-
+from refgrad import dtypes
 from refgrad.methods import Memory
 
 WEIGHTS_ONLY = (
-    "Weights only load failed. {}.{} is not among the types that are loaded unless weights_only=False is passed; do "
-    "that only if you trust the source of the file."
+    "Weights only load failed. {}.{} is not among the types that are loaded unless weights_only=False is "
+    "passed; do that only if you trust the source of the file."
 )
-SAFE_MODULES = ("collections", "numpy", "numpy.core.multiarray", "numpy._core.multiarray", "refgrad")
-SAFE_NAMES = frozenset(
-    "OrderedDict ndarray dtype _reconstruct _frombuffer scalar Memory _rebuild_tensor _rebuild_parameter Size".split()
-)
+SAFE = {
+    "collections": {"OrderedDict"},
+    "numpy": {"ndarray", "dtype"},
+    "numpy._core.multiarray": {"_reconstruct", "scalar"},
+    "numpy._core.numeric": {"_frombuffer"},
+    "refgrad": {"_rebuild_tensor"},
+    "refgrad.layout": {"Size"},
+    "refgrad.methods": {"Memory"},
+    "refgrad.nn.parameter": {"_rebuild_parameter"},
+}
 
 
 class SharingPickler(pickle.Pickler):
@@ -37,8 +43,8 @@ class WeightsUnpickler(pickle.Unpickler):
         Raises:
             UnpicklingError: it is none of those that tensors and containers need.
         """
-        is_dtype = module.startswith(("numpy.dtypes", "refgrad.dtypes")) and not name.startswith("_")
-        if is_dtype or module.startswith("refgrad") and name in SAFE_NAMES or module in SAFE_MODULES and name in SAFE_NAMES:
+        is_dtype = module == dtypes.__name__ and isinstance(getattr(dtypes, name, None), dtypes.DType)
+        if is_dtype or name in SAFE.get(module, ()):
             return super().find_class(module, name)
         raise pickle.UnpicklingError(WEIGHTS_ONLY.format(module, name))
 
@@ -54,7 +60,9 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, 
         SharingPickler(file, max(pickle_protocol, 4)).dump(obj)
 
 
-def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool = True, **options: Any) -> Any:
+def load(
+    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool = True, **options: Any
+) -> Any:
     """Read what `save` wrote.
 
     Raises:

@@ -14,9 +14,7 @@ from refgrad.layout import NoMemory, root_of
 
 
 class InferenceVersion(list):
-    """The version counter of an inference tensor: there is none, and reading it to save the tensor is
-    refused.
-    """
+    """The version counter of an inference tensor: there is none; reading it to save the tensor is refused."""
 
     __slots__ = ()
 
@@ -31,8 +29,9 @@ INFERENCE = InferenceVersion()
 
 
 class DetachedInference(InferenceVersion):
-    """The counter of what `detach` made of an inference tensor outside inference mode: writes to it are allowed and
-    counted, saving it is refused all the same.
+    """The counter of what `detach` made of an inference tensor outside inference mode.
+
+    Writes to it are allowed and counted; saving it is refused all the same.
     """
 
     __slots__ = ("writes",)
@@ -47,7 +46,7 @@ def is_inference(tensor: Any) -> bool:
 
 
 def cell_of_detached(tensor: Any) -> list | None:
-    """The counter of a tensor that shows an inference tensor's memory outside its graph; None of any other."""
+    """The counter of a tensor that shows an inference tensor's memory outside its graph, or None."""
     if not isinstance(tensor._version_cell, InferenceVersion):
         return None
     return INFERENCE if modes.inference_enabled() else DetachedInference()

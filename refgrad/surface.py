@@ -1,6 +1,6 @@
 """The public functions of the package: loads every family of ops, and gathers what stands beside them.
 
-Loaded on first use of a name that `refgrad/__init__.py` does not have; until then there is no tensor that could need it.
+Loaded on first use of a name that `refgrad/__init__.py` does not have; until then no tensor could need it.
 """
 
 import importlib
@@ -61,8 +61,8 @@ PYTHON_FUNCTIONS = {
         (functional, "cdist chain_matmul einsum norm tensordot unique unique_consecutive"),
         (
             toplevel,
-            "atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors cartesian_prod finfo "
-            "frombuffer get_default_dtype iinfo meshgrid set_default_dtype split unravel_index",
+            "atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors cartesian_prod "
+            "finfo frombuffer get_default_dtype iinfo meshgrid set_default_dtype split unravel_index",
         ),
     )
     for name in names.split()

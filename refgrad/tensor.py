@@ -9,7 +9,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -33,17 +33,17 @@ from refgrad.storage import INFERENCE, UntypedStorage, data_ptr, is_inference, v
 from refgrad.types import TensorLayout, strided
 
 NOT_LEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
-    "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
-    "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
-    "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
-    "more information."
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+    "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+    "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor "
+    "by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 "
+    "for more information."
 )
 GRAD_DTYPE = (
     "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the "
-    "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
-    "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume "
-    "they match."
+    "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype "
+    "with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that "
+    "assume they match."
 )
 SAME_DTYPE = object()  # the default of grad_dtype: whatever the tensor has
 
@@ -116,9 +116,9 @@ class AutogradMeta:
     post_accumulate_hooks: "OrderedDict | None" = None
     retains_grad = False
     # of views only
-    base: "Tensor | None" = None
+    base: Any = None  # the Tensor that it shows
     edge: Any = None  # the view's own place in the graph
-    creation: object = None  # how it was made, see views.py
+    creation: Any = None  # how it was made, see views.py
     seen_version = 0  # the counter when `edge` was made
     replay: "Callable | None" = None  # makes the view from its base anew, where as_strided cannot
 
@@ -128,8 +128,24 @@ class Tensor:
 
     __slots__ = ("_array", "_version_cell", "_edge", "_meta", "__dict__", "__weakref__")
 
-    # Data
-    # -------------------------------------------------------------------------------------------------------
+    if TYPE_CHECKING:  # slots, and what operators.py and namespaces.py attach
+        _array: np.ndarray
+        _version_cell: Any
+        _edge: Any
+        _meta: Any  # AutogradMeta, or None
+        ATTACHED = cast(Any, None)
+        __add__ = __radd__ = __iadd__ = __sub__ = __rsub__ = __isub__ = ATTACHED
+        __mul__ = __rmul__ = __imul__ = ATTACHED
+        __truediv__ = __rtruediv__ = __itruediv__ = __floordiv__ = __rfloordiv__ = __ifloordiv__ = ATTACHED
+        __mod__ = __rmod__ = __imod__ = __pow__ = __rpow__ = __ipow__ = __matmul__ = __rmatmul__ = ATTACHED
+        __and__ = __rand__ = __iand__ = __or__ = __ror__ = __ior__ = __xor__ = __rxor__ = __ixor__ = ATTACHED
+        __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __neg__ = __abs__ = __invert__ = ATTACHED
+        __getitem__ = __setitem__ = __len__ = __iter__ = __bool__ = __int__ = __float__ = ATTACHED
+        __complex__ = __index__ = __contains__ = __array__ = ATTACHED
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    # Data ---------------------------------------------------------------------------------------------------
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -229,8 +245,7 @@ class Tensor:
             raise RuntimeError("Inference tensors do not track version counter.")
         return version_of(self)
 
-    # Place in the graph
-    # -----------------------------------------------------------------------------------------
+    # Place in the graph -------------------------------------------------------------------------------------
 
     @property
     def requires_grad(self) -> bool:
@@ -306,17 +321,21 @@ class Tensor:
     def _base(self) -> "Tensor | None":
         return None if self._meta is None else self._meta.base
 
-    # Gradient
-    # ---------------------------------------------------------------------------------------------------
+    # Gradient -----------------------------------------------------------------------------------------------
 
     @property
     def grad(self) -> "Tensor | None":
         """What backward accumulated here; None before the first time."""
         meta = self._meta
         grad = None if meta is None else meta.grad
-        if grad is None and self._edge is not None:
-            if not (meta is not None and meta.retains_grad) and self.requires_grad and not self.is_leaf:
-                warnings.warn(NOT_LEAF_GRAD, UserWarning, stacklevel=2)
+        if (
+            grad is None
+            and self._edge is not None
+            and not (meta is not None and meta.retains_grad)
+            and self.requires_grad
+            and not self.is_leaf
+        ):
+            warnings.warn(NOT_LEAF_GRAD, UserWarning, stacklevel=2)
         return grad
 
     @grad.setter
@@ -341,9 +360,9 @@ class Tensor:
             )
         if value._array.shape != self._array.shape:
             raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of size "
-                f"'{list(self._array.shape)}'. Please ensure that the gradient and the tensor are the same "
-                "size"
+                f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of "
+                f"size '{list(self._array.shape)}'. Please ensure that the gradient and the tensor are "
+                "the same size"
             )
         meta_of(self).grad = value
 
@@ -495,7 +514,7 @@ def wrap(array: np.ndarray) -> Tensor:
     return tensor
 
 
-def alias(tensor: Tensor, cell: list | None = None, kind: type = Tensor) -> Tensor:
+def alias(tensor: Tensor, cell: list | None = None, kind: type[Tensor] = Tensor) -> Tensor:
     """A tensor over the same memory, outside the graph and no view; its counter is shared when given."""
     new = object.__new__(kind)
     new._array = tensor._array
@@ -511,17 +530,17 @@ def accumulator(leaf: Tensor) -> AccumulateGrad:
     node = None if meta.accumulator is None else meta.accumulator()
     if node is None:
         node = object.__new__(AccumulateGrad)
-        node.edges = ()
-        node.shape, node.dtype = leaf._array.shape, leaf._array.dtype
+        node.next_edges = ()
+        node.output_shape, node.output_dtype = leaf._array.shape, leaf._array.dtype
         node.sequence_nr = LEAF_SEQUENCE
-        node.hooks = None
+        node.node_hooks = None
         node.variable = leaf
         meta.accumulator = weakref.ref(node)
     return node
 
 
 def edge_of(tensor: Tensor) -> Any:
-    """Where a gradient of this tensor goes; None when it requires none, NOWHERE when it requires one in vain."""
+    """Where a gradient of this tensor goes; None: it requires none, NOWHERE: it requires one in vain."""
     edge = tensor._edge
     if edge is not PENDING:
         return edge
@@ -552,7 +571,7 @@ PLACED.append(placed_at)
 
 
 def set_edge(tensor: Tensor, edge: Any) -> None:
-    """Give a tensor a new place in the graph; a retained gradient moves along, hooks stay with the old node."""
+    """Give a tensor a new place in the graph; a retained gradient moves along, hooks stay behind."""
     meta = tensor._meta
     if meta is None:
         tensor._edge = edge
@@ -567,7 +586,7 @@ def set_edge(tensor: Tensor, edge: Any) -> None:
         meta.backward_hooks = None
     if meta.retains_grad and edge is not None:
         old_node, old_number = (None, 0) if old is None else split_edge(old)
-        if old_node is not None and old_node.hooks is not None:
-            old_node.hooks.retained.pop(old_number, None)
+        if old_node is not None and old_node.node_hooks is not None:
+            old_node.node_hooks.retained.pop(old_number, None)
         node, number = split_edge(edge)
         node_hooks(node).retained[number] = weakref.ref(tensor)

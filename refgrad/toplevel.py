@@ -124,14 +124,13 @@ def frombuffer(
         raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
     if not 0 <= offset < size:
         raise ValueError(
-            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) "
-            "minus 1"
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} "
+            "bytes) minus 1"
         )
     if count < 0 and (size - offset) % dtype.itemsize:
         raise ValueError(
             f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of "
-            "element size "
-            f"({dtype.itemsize})"
+            f"element size ({dtype.itemsize})"
         )
     if count > 0 and offset + count * dtype.itemsize > size:
         raise ValueError(

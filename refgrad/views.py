@@ -41,9 +41,9 @@ _ADVICE = {
     NO_GRAD: _CLARIFY.format(mode="no_grad"),
     INFERENCE_MODE: _CLARIFY.format(mode="inference_mode"),
     MULTI_OUTPUT: (
-        " This view is the output of a function that returns multiple views. Such functions do not allow "
-        "the output views to be modified inplace. You should replace the inplace operation by an "
-        "out-of-place one."
+        " This view is the output of a function that returns multiple views. Such functions do not "
+        "allow the output views to be modified inplace. You should replace the inplace operation by "
+        "an out-of-place one."
     ),
     CUSTOM_FUNCTION: (
         " This view was created inside a custom Function (or because an input was returned as-is) and the "
@@ -128,9 +128,7 @@ def refresh(view: Tensor) -> Any:
 
 
 def replayed(meta: AutogradMeta, view: Tensor) -> Node:
-    """The node of the view when it is taken from its base again; it leads nowhere if the base was detached
-    since.
-    """
+    """The node of the view taken from its base again; it leads nowhere if the base was detached since."""
     if meta.replay is None:
         base = meta.base
         if not base.requires_grad:
@@ -207,19 +205,16 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
 
 
 class CopySlices(Node):
-    """A write into a view, seen from the base: routes part of the base's gradient through the written op's
-    node.
-    """
+    """A write into a view, seen from the base: part of the base's gradient goes through the op's node."""
 
     __slots__ = ("base_layout", "view_layout", "replay", "function")
+    function: Any  # a node, or FREED
 
     @classmethod
     def of(cls, base: Tensor, view: Tensor, node: Node) -> "CopySlices":
-        """Take the place of `base`'s node; the first edge goes to the old one, the others are those of
-        `node`.
-        """
+        """Take the place of `base`'s node: the first edge goes there, the others are those of `node`."""
         new = object.__new__(cls)
-        edges = (edge_of(base), *node.edges[1:])
+        edges = (edge_of(base), *node.next_edges[1:])
         start(new, edges, (base._array.shape, base._array.dtype))
         new.base_layout = layout_of(base._array)
         new.replay = view._meta.replay
@@ -229,22 +224,22 @@ class CopySlices(Node):
         new.view_layout = layout._replace(offset=layout.offset - origin)
         return new
 
-    def apply(self, grads: list, create_graph: bool, needed: object) -> tuple | list:
+    def apply(self, grads: list, create_graph: bool, needed: Any) -> tuple | list:
         """Give the written part to the op's node and put what it returns in its place."""
         if self.function is FREED:
             raise RuntimeError(errors.FREED)
         grad = grads[0]
         if grad is None:
-            return [None] * len(self.edges)
+            return [None] * len(self.next_edges)
         result = grad.new_empty_strided(self.base_layout.shape, self.base_layout.strides)
         result.copy_(grad)
         part = result if self.replay is None else self.replay(result)
         if self.replay is None or layout_of(part._array) != self.view_layout:
             part = part.as_strided(*self.view_layout)
         inner = CALL_FUNCTION[0](self.function, [part.clone()], create_graph, None)
-        outputs: list = [None] * len(self.edges)
+        outputs: list = [None] * len(self.next_edges)
         for i, gradient in enumerate(inner):
-            node = self.edges[i] and split_edge(self.edges[i])[0]
+            node = self.next_edges[i] and split_edge(self.next_edges[i])[0]
             if node is None or needed is not None and node not in needed:
                 continue
             if i == 0:
@@ -257,10 +252,10 @@ class CopySlices(Node):
                 outputs[i] = gradient
         return outputs
 
-    def release(self) -> None:
+    def release_saved(self) -> None:
         """Let go of the op's node."""
         if self.function is not FREED:
-            self.function.release()
+            self.function.release_saved()
         self.function = FREED
 
     def name(self) -> str:

@@ -1,7 +1,7 @@
 """Wrong versions of refgrad, each wrong in one small way; the finder must notice every one of them.
 
-A bug is a function that gets a way to import modules of a fresh copy of refgrad and changes something in them before any
-op was compiled. Adding a bug is adding a function.
+A bug is a function that gets a way to import modules of a fresh copy of refgrad and changes something in them
+before any op was compiled. Adding a bug is adding a function.
 """
 
 import importlib
@@ -38,7 +38,7 @@ def refgrad_with(plant: Callable[[Modules], None]) -> Iterator[Any]:
 
 @bug
 def forgets_to_free(modules: Modules) -> None:
-    modules("graph").Node.release = lambda node: None
+    modules("graph").Node.release_saved = lambda node: None
 
 
 @bug
@@ -71,7 +71,7 @@ def runs_hooks_backwards(modules: Modules) -> None:
     ordinary = hooks.tensor_hooks
 
     def backwards(node: Any, grads: list) -> list:
-        for _, registered in node.hooks.tensor if node.hooks is not None else ():
+        for _, registered in node.node_hooks.tensor if node.node_hooks is not None else ():
             for key in sorted(registered, reverse=True):
                 registered.move_to_end(key)
         return ordinary(node, grads)
@@ -152,7 +152,7 @@ def keeps_stale_views(modules: Modules) -> None:
 @bug
 def leaves_the_base_alone(modules: Modules) -> None:
     views, tensor = modules("views"), modules("tensor")
-    alone = lambda view, node: tensor.set_edge(view, node)  # noqa: E731
+    alone = lambda view, node: tensor.set_edge(view, node)
     views.rebase_history = modules("compiler").NAMESPACE["rebase_history"] = alone
 
 

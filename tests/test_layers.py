@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 REFGRAD = """
 errors dtypes layout lazy types return_types schema argument_errors binding signatures overloads modes
 storage graph generator tensor printing views
-call recipe apply_source call_source inplace_source compiler op gradients hooks engine
+samples call recipe apply_source call_source inplace_source compiler op gradients hooks engine
 kernels ops
 namespaces linalg special functional operators toplevel autograd methods serialization random nn optim func utils testing
 """

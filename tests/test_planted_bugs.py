@@ -1,4 +1,4 @@
-"""The finder is tested by planting bugs: each wrong version of refgrad is found within 500 generated programs."""
+"""The finder is tested by planting bugs: each wrong refgrad is found within 500 generated programs."""
 
 import pytest
 

@@ -13,6 +13,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import IO, Any
 
+from harness.engines import NAMED
 from harness.engines.base import END, FULL, QUICK, Engine, EngineError
 from harness.finding import Finding, Observation
 from harness.program import Program
@@ -35,14 +36,18 @@ class Host:
         self.setup = setup
         self.engines = work.Engines(setup)
         self.runner: Child | None = None
-        self.warm_up()
+        if setup.warm:
+            self.warm_up()
 
     def warm_up(self) -> None:
-        """Have the engines ready for all children, unless that kills or hangs one."""
-        does = work.warm_up(self.engines)
-        with suppress(Lost), Child(does, WARM_UP_LIMIT, self.setup.memory) as child:
-            list(child.lines())
-            does(print, io.StringIO())
+        """Have the engines ready for all children; one not of this project must first survive it in one."""
+        for engine in self.engines.all:
+            does = work.warm_up(engine)
+            with suppress(Lost, Exception):
+                if engine.name not in NAMED:
+                    with Child(does, WARM_UP_LIMIT, self.setup.memory) as child:
+                        list(child.lines())
+                does(print, io.StringIO())
 
     def hello(self) -> dict[str, Any]:
         return {"engines": [{"name": e.name, "version": e.version} for e in self.engines.all]}
@@ -165,6 +170,8 @@ class Host:
     ) -> dict[str, Any]:
         """Reduce a finding; in one child if programs leave it alive, else each trial in one of its own."""
         original, goal = work.program_from_json(program), Finding.from_json(finding)
+        if goal.fact in VERDICTS and not goal.statement_kind:
+            goal = self.culprit(original, Lost(goal.fact, goal.how, goal.note))
         needs_end = thorough and (goal.verdict is Verdict.UNSTABLE or bool(goal.note))
         if goal.fact in VERDICTS:
             trials = SLOW_TRIALS if goal.fact == "hang" else most_trials

@@ -26,6 +26,7 @@ class Setup:
     memory: int = MEMORY
     seed: int = 0
     size: int = SIZE
+    warm: bool = True  # have engines import first what they import late, so that no program pays for it
 
     @property
     def specs(self) -> tuple[str, ...]:

@@ -43,8 +43,8 @@ CYCLE = (
     "to None after use to break the cycle and avoid the leak."
 )
 IN_TRANSFORM = (
-    "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
-    "instead or call backward() outside of functorch transforms."
+    "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+    "functorch.vjp instead or call backward() outside of functorch transforms."
 )
 UNUSED = "appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."
 
@@ -137,8 +137,8 @@ def grad(
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            f"Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
-            f"allow_unused={allow_unused}."
+            "Expected allow_unused to be True or not passed when materialize_grads=True, "
+            f"but got: allow_unused={allow_unused}."
         )
     if isinstance(inputs, dict) and type(inputs) is not dict:
         raise TypeError(
@@ -208,7 +208,7 @@ def as_gradients(gradients: Any, count: int) -> list:
 def root_shape(root: Any) -> tuple[tuple, dtypes.DType]:
     """Shape and dtype of a root."""
     if isinstance(root, GradientEdge):
-        shape, dtype = root.node.outputs[root.output_nr]
+        shape, dtype = root.node.forward_outputs[root.output_nr]
         return shape, dtypes.OF_NUMPY[dtype]
     return root._array.shape, root.dtype
 
@@ -220,7 +220,7 @@ def root_gradients(roots: Sequence, gradients: list, batched: bool) -> list:
         RuntimeError: a gradient has the wrong shape or kind, or is missing for a root that is no real scalar.
         TypeError: one is neither tensor nor None.
     """
-    found = []
+    found: list[Tensor | None] = []
     for root, gradient in zip(roots, gradients, strict=False):
         if not isinstance(root, (Tensor, GradientEdge)):
             raise AssertionError("Expected output to be a torch.Tensor")
@@ -278,9 +278,9 @@ def check_root_gradient(gradient: Tensor, shape: tuple, dtype: dtypes.DType, pla
     if own is not dtype and (own.category == dtypes.COMPLEX) != (dtype.category == dtypes.COMPLEX):
         first, second = places()
         raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
-            f"in dtype: grad_output[{first}] has a dtype of {own} and output[{second}] has a dtype of "
-            f"{dtype}."
+            "For complex Tensors, both grad_output and output are required to have the same dtype. "
+            f"Mismatch in dtype: grad_output[{first}] has a dtype of {own} and output[{second}] has a "
+            f"dtype of {dtype}."
         )
 
 
@@ -375,4 +375,4 @@ def backward_of_tensor(
 
 
 backward_of_tensor.__name__, backward_of_tensor.__qualname__ = "backward", "Tensor.backward"
-Tensor.backward = backward_of_tensor  # type: ignore[attr-defined]
+Tensor.backward = backward_of_tensor

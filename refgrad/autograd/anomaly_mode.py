@@ -6,7 +6,7 @@ from refgrad import modes
 
 
 class set_detect_anomaly:
-    """Sets anomaly detection when it is called, and restores the former state at the end of a `with` block."""
+    """Sets anomaly detection when called, and restores the former state at the end of a `with` block."""
 
     def __init__(self, mode: bool, check_nan: bool = True):
         self.previous = modes.set_rare(anomaly=mode, check_nan=check_nan)

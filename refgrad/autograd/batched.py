@@ -21,9 +21,9 @@ def batch_size(gradients: list) -> int:
     for gradient in gradients:
         if not isinstance(gradient, Tensor):
             raise ValueError(
-                f"vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for an input but the input is of type "
-                f"{type(gradient)}. We cannot vmap over non-Tensor arguments, please use None as the "
-                "respective in_dim"
+                "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for an input but the input is of "
+                f"type {type(gradient)}. We cannot vmap over non-Tensor arguments, please use None as "
+                "the respective in_dim"
             )
         if gradient.dim() == 0:
             raise ValueError(

@@ -32,7 +32,7 @@ class FunctionCtx:
     """What `forward` may tell about its inputs and outputs."""
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors (or None) for backward, where `saved_tensors` gives them back; the last call counts."""
+        """Keep tensors (or None) for backward, as its `saved_tensors`; the last call counts."""
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
@@ -60,8 +60,8 @@ class FunctionCtx:
         """Choose whether backward gets zeros (the default) or None for outputs without a gradient."""
         if not isinstance(value, bool):
             raise TypeError(
-                "set_materialize_grads received an invalid combination of arguments - got (), but expected "
-                "(bool)"
+                "set_materialize_grads received an invalid combination of arguments - got (), "
+                "but expected (bool)"
             )
         self._materialize = value
 
@@ -121,12 +121,12 @@ class BackwardCFunction(FunctionCtx, Node):
             name = "_materialize"
         object.__setattr__(self, name, value)
 
-    def release(self) -> None:
+    def release_saved(self) -> None:
         """Let go of the saved tensors; attributes that users set stay."""
         self.__dict__.update(_freed=True, _saved=())
 
     def apply(self, grads: list, create_graph: bool, needed: object) -> tuple | list:
-        """Run the user's backward in the given grad mode and check how many values of which kind it returns."""
+        """Run the user's backward in the given grad mode, and check number and kind of what it returns."""
         before = modes.state.grad, modes.state.node
         modes.set_grad(create_graph)
         modes.state.node = self
@@ -153,7 +153,7 @@ class BackwardCFunction(FunctionCtx, Node):
         if not self._materialize:
             return grads
         filled = []
-        for gradient, output in zip(grads, self.outputs, strict=True):
+        for gradient, output in zip(grads, self.forward_outputs, strict=True):
             if gradient is None and output is not None:
                 shape, dtype = output
                 gradient = wrap(np.zeros(shape, dtype))
@@ -168,8 +168,8 @@ class BackwardCFunction(FunctionCtx, Node):
             results = results[:expected]
         if len(results) != expected:
             raise RuntimeError(
-                f"function {self.name()} returned an incorrect number of gradients (expected {expected}, got "
-                f"{len(results)})"
+                f"function {self.name()} returned an incorrect number of gradients (expected "
+                f"{expected}, got {len(results)})"
             )
         gradients = []
         for position, (result, is_tensor) in enumerate(zip(results, self._is_tensor, strict=True), 1):
@@ -185,7 +185,7 @@ class BackwardCFunction(FunctionCtx, Node):
                 raise RuntimeError(f"expected Variable or None (got {type_name(result)})")
         return gradients
 
-    def __call__(self, *grads: object) -> object:
+    def __call__(self, *grads: object, **options: object) -> object:
         raise TypeError(f"'{type(self).__name__}' object is not callable")
 
     def __repr__(self) -> str:
@@ -257,8 +257,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """Compute a whole batch; to be overridden."""
         raise NotImplementedError(
-            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
-            "generate_vmap_rule=True."
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod "
+            "or set generate_vmap_rule=True."
         )
 
     @classmethod
@@ -273,15 +273,14 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         if with_setup:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
-            args, kwargs = bound.args, {}
-        for name in kwargs:
-            refuse_unknown(cls.forward, name)
-        everything = (*args, *kwargs.values())
-        is_tensor = tuple(isinstance(arg, Tensor) for arg in everything)
-        needs = tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in everything)
+            args, kwargs = bound.args, bound.kwargs
+        if kwargs:
+            args = all_positional(cls.forward, args, kwargs, 0 if with_setup else 1)
+        is_tensor = tuple(isinstance(arg, Tensor) for arg in args)
+        needs = tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in args)
         recorded = any(needs) and modes.grad_enabled() and not modes.inference_enabled()
         ctx = cls._backward_cls(needs, is_tensor)
-        tensors = [arg for arg in everything if isinstance(arg, Tensor)]
+        tensors = [arg for arg in args if isinstance(arg, Tensor)]
         edges = tuple(edge_of(tensor) for tensor in tensors) if recorded else ()
         before = modes.state.grad
         modes.set_grad(False)
@@ -290,23 +289,34 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
                 output = cls.forward(*args)
                 cls.setup_context(ctx, args, output)
             else:
-                output = cls.forward(ctx, *args, **kwargs)
+                output = cls.forward(ctx, *args)
         finally:
             modes.set_grad(before)
         return wrap_outputs(ctx, output, tensors, edges, recorded)
 
 
-def refuse_unknown(forward: Callable, name: str) -> None:
-    """Refuse a keyword that `forward` does not take, in PyTorch's words."""
-    parameters = inspect.signature(forward).parameters
-    if name not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+def all_positional(forward: Callable, args: tuple, kwargs: dict, skipped: int) -> tuple:
+    """The arguments in the order in which `forward` names them; keyword-only ones are none of them.
+
+    Raises:
+        TypeError: a keyword is unknown, or given twice, or leaves a gap: defaults do not fill it.
+    """
+    code = forward.__code__
+    names = code.co_varnames[skipped : code.co_argcount]
+    for name in kwargs:
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if name in names[: len(args)]:
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+    last = max(names.index(name) for name in kwargs)
+    for position in range(len(args), last + 1):
+        if names[position] not in kwargs:
+            raise TypeError(f"forward() missing required argument: '{names[position]}' (position {position})")
+    return (*args, *[kwargs[name] for name in names[len(args) : last + 1]])
 
 
 def once_differentiable(function: Callable) -> Callable:
-    """Marks a backward that cannot itself be differentiated: it runs outside the graph, and its results
-    refuse.
-    """
+    """Marks a backward that cannot be differentiated: it runs outside the graph, its results refuse."""
 
     @functools.wraps(function)
     def wrapper(ctx: Any, *args: Any) -> Any:
@@ -353,7 +363,7 @@ class InplaceFunction(Function):
 
 
 class NestedIOFunction(Function):
-    """The old base of Functions whose arguments are nested; calling an instance fails in it, as in PyTorch."""
+    """The old base of Functions with nested arguments; calling an instance fails, as in PyTorch."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return super()._do_forward(*args)  # type: ignore[misc]

@@ -116,9 +116,7 @@ def marked(ctx: Any) -> tuple[tuple, tuple]:
 def placed(
     ctx: Any, tensor: Tensor, number: int, inputs: list, dirty: tuple, live: bool, count: int
 ) -> Tensor:
-    """One output in its place in the graph: detached, rebased, a view of the input it is, or made by the
-    node.
-    """
+    """One output in its place in the graph: detached, rebased, a view of an input, or made by the node."""
     is_input, is_dirty = contains(inputs, tensor), contains(dirty, tensor)
     if not live:
         if not tensor.requires_grad:
@@ -181,8 +179,8 @@ def finish(ctx: Any, recorded: bool) -> None:
     for position, tensor in enumerate(to_save or ()):
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"save_for_backward can only save variables, but argument {position} is of type "
-                f"{type_name(tensor)}"
+                f"save_for_backward can only save variables, but argument {position} is "
+                f"of type {type_name(tensor)}"
             )
         saved.append(None if tensor is None else kept(ctx, tensor))
     own["_saved"] = tuple(saved)
@@ -191,9 +189,7 @@ def finish(ctx: Any, recorded: bool) -> None:
 
 
 def kept(ctx: Any, tensor: Tensor) -> tuple:
-    """What is kept of a saved tensor: itself, or memory and counter of an output; version; whether it had a
-    node.
-    """
+    """What is kept of a saved tensor: itself, or an output's memory and counter; version; had it a node."""
     node = tensor.grad_fn
     if node is ctx:
         return SavedResult(tensor), version_of(tensor), True

@@ -42,16 +42,16 @@ UNUSED_VECTOR = (
     "double backward trick to compute forward mode gradients. This is not allowed in strict mode."
 )
 UNUSED_IN_JACOBIAN = (
-    "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict "
-    "mode."
+    "The jacobian of the user-provided function is independent of input {}. This is not allowed "
+    "in strict mode."
 )
 UNUSED_VECTOR_OF_JACOBIAN = (
     "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is not "
     "allowed in strict mode as it prevents from using the double backward trick to replace forward mode AD."
 )
 WITHOUT_GRAPH = (
-    "The {} of the user-provided function is independent of input {}. This is not allowed in strict mode "
-    "when create_graph=True."
+    "The {} of the user-provided function is independent of input {}. This is not allowed in strict "
+    "mode when create_graph=True."
 )
 NEEDS_VECTOR = "The vector v can only be None if the {} a single Tensor with a single element."
 FOR_OUTPUT = NEEDS_VECTOR.format("user-provided function returns")
@@ -140,9 +140,7 @@ def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False, 
 def first_order(
     func: Callable, inputs: Any, v: Any, create_graph: bool, strict: bool, caller: str
 ) -> tuple[bool, tuple, tuple | None, tuple, tuple]:
-    """What both Hessian products begin with: whether the inputs are many, the point, the vector, the output
-    and its gradients.
-    """
+    """How Hessian products begin: whether inputs are many; point, vector, output, its gradients."""
     many_inputs, inputs = as_tuple(inputs, "inputs", caller)
     point = point_of(inputs, create_graph)
     vector = checked_vector(v, caller, point, many_inputs, create_graph, FOR_INPUT)
@@ -309,8 +307,8 @@ def forward_jacobian(func: Callable, inputs: Any, vectorize: bool, differentiabl
     many_inputs, inputs = as_tuple(inputs, "inputs", "jacobian")
     if not vectorize:
         raise NotImplementedError(
-            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
-            "`vectorize=True`."
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly "
+            "implemented for `vectorize=True`."
         )
     sizes = [tensor.numel() for tensor in inputs]
     units = tuple(

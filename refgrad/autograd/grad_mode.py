@@ -20,9 +20,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 class ContextDecorator:
-    """A context manager that decorates functions and generators too: each call, each step, runs inside a
-    fresh one.
-    """
+    """A context manager that decorates functions and generators too: each call or step enters a fresh one."""
 
     def __call__(self, function: Callable) -> Callable:
         return decorated(self.clone, function)
@@ -39,7 +37,7 @@ class ContextDecorator:
 
 
 def decorated(make: Callable, function: Callable) -> Callable:
-    """Wrap a function, a generator function or (deprecated) a class, so that its body runs inside `make()`."""
+    """Wrap a function, a generator function or (deprecated) a class: its body runs inside `make()`."""
     if inspect.isclass(function):
         warnings.warn(
             "Decorating classes is deprecated and will be disabled in future versions. You should only "
@@ -61,7 +59,7 @@ def decorated(make: Callable, function: Callable) -> Callable:
 
 
 def decorated_generator(make: Callable, function: Callable) -> Callable:
-    """Wrap a generator function: the mode holds while its body runs, not in the consumer between two steps."""
+    """Wrap a generator function: the mode holds while its body runs, not between two steps."""
 
     @functools.wraps(function)
     def generator_context(*args: Any, **kwargs: Any) -> Generator:
@@ -159,9 +157,7 @@ class set_grad_enabled(ContextDecorator):
 
 
 class inference_mode(ContextDecorator):
-    """Like `no_grad`, and new tensors are inference tensors, without versions. Source:
-    `torch.inference_mode`.
-    """
+    """Like `no_grad`, and new tensors are without versions. Source: `torch.inference_mode`."""
 
     def __new__(cls, mode: Any = True) -> Any:
         if isinstance(mode, bool):

@@ -146,8 +146,8 @@ def check_inputs(inputs: tuple) -> None:
             )
     if not any(map(requires_grad, inputs)):
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have "
-            "requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, but none of "
+            "them have requires_grad=True."
         )
 
 
@@ -404,9 +404,9 @@ def check_undefined_gradients(outputs: list[Tensor], targets: list[Tensor]) -> N
 def warn_of_compatibility() -> None:
     """Tell who meets this check by its default."""
     warnings.warn(
-        "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but "
-        "it may break existing callers of this function. If this is true for you, you can call this function "
-        "with "
+        "Backwards compatibility: New undefined gradient support checking feature is enabled by "
+        "default, but it may break existing callers of this function. If this is true for you, you can "
+        "call this function with "
         '"check_undefined_grad=False" to disable the feature',
         stacklevel=7,
     )

@@ -102,7 +102,8 @@ class disable_saved_tensors_hooks:
 
 
 class MutationContext:
-    """What `allow_mutation_on_saved_tensors` knows: the tensors that nodes saved, and copies of those written since."""
+    """What `allow_mutation_on_saved_tensors` knows: the tensors that nodes saved, and copies of those
+    written since."""
 
     def __init__(self) -> None:
         self.original: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # handle -> saved tensor
@@ -132,8 +133,8 @@ class MutationContext:
         found = self.original.get(handle) if found is None else found
         if found is None:
             raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
-                "originally recorded."
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the "
+                "graph was originally recorded."
             )
         return found
 

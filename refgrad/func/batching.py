@@ -1,8 +1,8 @@
 """`vmap`: run a function for all samples of a batch at once.
 
-*Batched tensor*: one value per sample, which the function sees as one tensor without the batch dimension. It holds the
-samples themselves; each op runs once for each of them (samples.py). Where a function looks into a tensor in a way that
-this does not reach, it is run for each sample on its own.
+*Batched tensor*: one value per sample, which the function sees as one tensor without the batch dimension.
+It holds the samples themselves; each op runs once for each of them (samples.py). Where a function looks
+into a tensor in a way that this does not reach, it is run for each sample on its own.
 """
 
 import functools
@@ -14,30 +14,32 @@ from refgrad import modes
 from refgrad.func import trees
 from refgrad.func.levels import Level, stack
 from refgrad.samples import PER_SAMPLE, Batched
+from refgrad.storage import version_cell, version_of
 from refgrad.tensor import Tensor
 
 NO_ITEM = (
-    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
-    "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
-    "internals, please file a bug report."
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() "
+    "on a Tensor, please try to rewrite what you're doing with other operations. If error is occurring "
+    "somewhere inside PyTorch internals, please file a bug report."
 )
 NO_BRANCH = (
-    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
-    "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't "
+    "support that yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
 NO_MASK = (
-    "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with a "
-    "boolean mask."
+    "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
+    "indexing with a boolean mask."
 )
 NO_SHAPE = (
-    "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{}. Please "
-    "file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
+    "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+    "aten::{}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
 )
 NO_INPLACE = (
-    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that "
-    "has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over in "
-    "a vmap. Please try to use out-of-place operators instead of inplace arithmetic. If said operator is being called "
-    "inside the PyTorch framework, please file a bug report instead."
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
+    "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
+    "`self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace "
+    "arithmetic. If said operator is being called inside the PyTorch framework, please file a bug report "
+    "instead."
 )
 
 
@@ -79,7 +81,11 @@ class BatchedTensor(Tensor):
 
     def __getitem__(self, index: Any) -> Any:
         for each in index if isinstance(index, tuple) else (index,):
-            if isinstance(each, BatchedTensor) and not each.dtype.is_floating_point and str(each.dtype) == "torch.bool":
+            if (
+                isinstance(each, BatchedTensor)
+                and not each.dtype.is_floating_point
+                and str(each.dtype) == "torch.bool"
+            ):
                 raise RuntimeError(NO_MASK)
         return run(Tensor.__getitem__, (self, index), {})
 
@@ -111,7 +117,15 @@ def delegate() -> None:
     own = vars(BatchedTensor)
     for name in ("_array", "_edge", "_meta", "_version_cell"):
         setattr(BatchedTensor, name, property(no_memory))
-    keep = {"__init__", "__new__", "__getattr__", "__setattr__", "__hash__", "__init_subclass__", "__torch_function__"}
+    keep = {
+        "__init__",
+        "__new__",
+        "__getattr__",
+        "__setattr__",
+        "__hash__",
+        "__init_subclass__",
+        "__torch_function__",
+    }
     for name, value in list(vars(Tensor).items()):
         if name in own or name in keep:
             continue
@@ -143,13 +157,24 @@ def run(function: Callable, args: tuple, kwargs: dict) -> Any:
     level = max((tensor.level for tensor in inner), key=lambda level: level.number)
     count = next(len(tensor.samples) for tensor in inner if tensor.level is level)
     check_target(getattr(function, "__name__", ""), args, level, count)
+    first = args[0] if args else None
+    whole = first.__dict__["whole"] if isinstance(first, BatchedTensor) and first.level is level else None
+    before = version_of(whole[0]) if whole is not None and not isinstance(whole[0], BatchedTensor) else None
     results = []
     for i in range(count):
-        mine = [leaf.samples[i] if isinstance(leaf, BatchedTensor) and leaf.level is level else leaf for leaf in leaves]
+        mine = [
+            leaf.samples[i] if isinstance(leaf, BatchedTensor) and leaf.level is level else leaf
+            for leaf in leaves
+        ]
         some_args, some_kwargs = trees.unflatten(mine, spec)
         results.append(function(*some_args, **some_kwargs))
-    first = args[0] if args else None
-    if isinstance(first, BatchedTensor) and all(a is b for a, b in zip(results, first.samples, strict=True)):
+    if before is not None and version_of(whole[0]) > before:  # type: ignore[index]
+        version_cell(whole[0])[0] = before + 1  # type: ignore[index]  # one write, whatever the number of samples
+    if (
+        isinstance(first, BatchedTensor)
+        and first.level is level
+        and all(a is b for a, b in zip(results, first.samples, strict=True))
+    ):
         return first
     return merged(level, results)
 
@@ -160,14 +185,12 @@ def check_target(name: str, args: tuple, level: Level, count: int) -> None:
     Raises:
         RuntimeError: that is what an in-place function is asked for.
     """
-    inplace = name.endswith("_") and not name.endswith("__")
+    inplace = name.endswith("_") and not name.endswith("__") or name == "put_item"
     if not inplace or not args or isinstance(args[0], BatchedTensor) and args[0].level is level:
         return
     if name in ("add_", "sub_", "mul_", "div_"):
         shape = list(args[0].shape)
-        raise RuntimeError(
-            f"output with shape {shape} doesn't match the broadcast shape {[count, *shape]}"
-        )
+        raise RuntimeError(f"output with shape {shape} doesn't match the broadcast shape {[count, *shape]}")
     raise RuntimeError(NO_INPLACE)
 
 
@@ -255,12 +278,13 @@ def checked_inputs(name: str, in_dims: Any, args: tuple) -> tuple[list, list, tr
     called = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
-            f"{called}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
-            f"got: {type(in_dims)}."
+            f"{called}expected `in_dims` to be int or a (potentially nested) tuple matching the structure "
+            f"of inputs, got: {type(in_dims)}."
         )
     if not args:
         raise ValueError(
-            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
+            "vmap over a "
             "function with no inputs. The latter is unsupported."
         )
     leaves, spec = trees.flatten(args)
@@ -275,18 +299,20 @@ def checked_inputs(name: str, in_dims: Any, args: tuple) -> tuple[list, list, tr
             continue
         if not isinstance(dim, int):
             raise ValueError(
-                f"{called}Got in_dim={dim} for an input but in_dim must be either an integer dimension or None."
+                f"{called}Got in_dim={dim} for an input but in_dim must be either an integer dimension or "
+                "None."
             )
         if not isinstance(leaf, Tensor):
             raise ValueError(
-                f"{called}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over "
+                f"{called}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot "
+                "vmap over "
                 "non-Tensor arguments, please use None as the respective in_dim"
             )
         rank = leaf.dim()
         if not -rank <= dim < rank:
             raise ValueError(
-                f"{called}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {rank} so "
-                f"expected in_dim to satisfy -{rank} <= in_dim < {rank}."
+                f"{called}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality "
+                f"{rank} so expected in_dim to satisfy -{rank} <= in_dim < {rank}."
             )
         dims[i] = dim % rank
     return leaves, dims, spec
@@ -317,7 +343,8 @@ def split(leaf: Any, dim: int | None, count: int) -> list:
 def together(
     level: BatchLevel, func: Callable, leaves: list, dims: list, samples: list, spec: trees.Spec, kwargs: dict
 ) -> Any:
-    """What `func` returns for batched arguments; it is run for each sample alone where that cannot be helped."""
+    """What `func` returns for batched arguments; it is run for each sample alone where that cannot be
+    helped."""
     if level.randomness == "error":
         given = [
             leaf if dim is None else batched(level, some, (leaf, dim))
@@ -350,14 +377,16 @@ def joined(name: str, level: Level, output: Any, out_dims: Any) -> Any:
     leaves, spec = trees.flatten(output)
     if not all(dim is None or isinstance(dim, int) for dim in trees.flatten(out_dims)[0]):
         raise ValueError(
-            f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+            f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python "
+            "collection of ints "
             "representing where in the outputs the vmapped dimension should appear."
         )
     dims = trees.broadcast(out_dims, spec)
     if dims is None:
         raise ValueError(
-            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
-            f"`outputs`. out_dims has structure {trees.flatten(out_dims)[1]} but outputs has structure {spec}."
+            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the "
+            f"structure of `outputs`. out_dims has structure {trees.flatten(out_dims)[1]} but outputs has "
+            f"structure {spec}."
         )
     return trees.unflatten(
         [one(name, level, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)], spec
@@ -366,8 +395,6 @@ def joined(name: str, level: Level, output: Any, out_dims: Any) -> Any:
 
 def one(name: str, level: Any, leaf: Any, dim: int | None) -> Any:
     """One output with the batch dimension at `dim`."""
-    from refgrad import stack as stacked
-
     mine = isinstance(leaf, BatchedTensor) and leaf.level is level
     if dim is None:
         if mine:
@@ -377,13 +404,28 @@ def one(name: str, level: Any, leaf: Any, dim: int | None) -> Any:
         return leaf
     if not isinstance(leaf, Tensor):
         raise ValueError(
-            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. Did you mean to set out_dims= "
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. Did you mean "
+            "to set out_dims= "
             "to None for output?"
         )
     if not mine:
         return leaf.unsqueeze(dim).expand(*leaf.shape[:dim], level.count, *leaf.shape[dim:])
-    whole, place = leaf.__dict__["whole"] or (stacked(leaf.samples), 0)
+    whole, place = leaf.__dict__["whole"] or (put_together(leaf.samples), 0)
     return whole if place == dim else whole.movedim(place, dim)
+
+
+def put_together(samples: list) -> Tensor:
+    """The samples as one tensor, which counts writes, and is a view, as each of them does."""
+    from refgrad import stack as stacked
+
+    whole = stacked(samples)
+    first = samples[0]
+    if isinstance(first, BatchedTensor) or whole.requires_grad:
+        return whole
+    if first._is_view():
+        return whole.view(whole.shape)
+    version_cell(whole)[0] = version_of(first)
+    return whole
 
 
 def innermost() -> Level | None:

@@ -1,4 +1,5 @@
-"""Custom Functions inside transforms. Source: "Extending torch.func with autograd.Function" in PyTorch's docs."""
+"""Custom Functions inside transforms. Source: "Extending torch.func with autograd.Function" in PyTorch's
+docs."""
 
 from typing import Any, NamedTuple
 
@@ -20,15 +21,15 @@ class VmapInfo(NamedTuple):
 
 
 def transformed(function: Any, args: tuple) -> Any:
-    """The result of `function.apply(*args)` under the innermost transform; UNHANDLED when it is the ordinary one.
+    """The result of `function.apply(*args)` under the innermost transform; UNHANDLED if it is the ordinary one.
 
     Raises:
         RuntimeError: the Function lacks what the transform needs.
     """
     if function.setup_context is Function.setup_context:
         raise RuntimeError(
-            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
-            f"override the setup_context staticmethod.{SEE}"
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
+            f"...), it must override the setup_context staticmethod.{SEE}"
         )
     level: Any = innermost()
     if level is None or level.kind == "grad":
@@ -62,14 +63,15 @@ def check_vmap(function: Any) -> None:
     has_rule = function.vmap is not Function.vmap
     if function.generate_vmap_rule and has_rule:
         raise RuntimeError(
-            f"You tried to vmap over {function.__name__}, but it has both generate_vmap_rule=True and an overridden "
-            "vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
-            f"ambiguity.{SEE}"
+            f"You tried to vmap over {function.__name__}, but it has both generate_vmap_rule=True and an "
+            "overridden "
+            "vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap "
+            f"staticmethod to avoid ambiguity.{SEE}"
         )
     if not function.generate_vmap_rule and not has_rule:
         raise RuntimeError(
-            f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please override and "
-            f"implement the vmap staticmethod or set generate_vmap_rule=True.{SEE}"
+            f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please "
+            f"override and implement the vmap staticmethod or set generate_vmap_rule=True.{SEE}"
         )
 
 
@@ -81,21 +83,19 @@ def batched_result(level: Any, result: Any) -> Any:
     """
     if not isinstance(result, tuple) or len(result) != 2:
         raise RuntimeError(
-            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
-            f"compatible with the output. Got a {type(result)} instead"
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree "
+            f"structure compatible with the output. Got a {type(result)} instead"
         )
     output, out_dims = result
     leaves, spec = trees.flatten(output)
     dims = trees.broadcast(out_dims, spec)
     if dims is None:
         raise RuntimeError(
-            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
-            f"out_dims={out_dims} to be compatible with the structure of `output`. out_dims has structure "
-            f"{trees.flatten(out_dims)[1]} but output has structure {spec}.{SEE}"
+            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. "
+            f"Expected out_dims={out_dims} to be compatible with the structure of `output`. out_dims has "
+            f"structure {trees.flatten(out_dims)[1]} but output has structure {spec}.{SEE}"
         )
-    return trees.unflatten(
-        [selected(level, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)], spec
-    )
+    return trees.unflatten([selected(level, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)], spec)
 
 
 IN_TRANSFORM.append((transformed, UNHANDLED))

@@ -1,4 +1,5 @@
-"""Derivatives as functions of functions: `grad`, `vjp`, `jvp`, Jacobians, Hessians. Source: `torch.func` in PyTorch's docs."""
+"""Derivatives as functions of functions: `grad`, `vjp`, `jvp`, Jacobians, Hessians. Source: `torch.func` in
+PyTorch's docs."""
 
 import functools
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from refgrad.func.levels import (
     pulled,
     with_arguments,
 )
+from refgrad.op import calls
 from refgrad.tensor import Tensor
 
 
@@ -92,7 +94,8 @@ def grad(func: Callable, argnums: Any = 0, has_aux: bool = False) -> Callable:
     return wrapper
 
 
-# Products with the Jacobian -------------------------------------------------------------------------------------
+# Products with the Jacobian
+# -------------------------------------------------------------------------------------
 
 
 def checked_outputs(name: str, output: Any) -> tuple[list, trees.Spec]:
@@ -132,8 +135,8 @@ def vjp_at(func: Callable, args: tuple, argnums: Any, has_aux: bool = False) -> 
         for leaf in outputs:
             if not (leaf.is_floating_point() or leaf.is_complex()):
                 raise RuntimeError(
-                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with "
-                    f"dtype {leaf.dtype}"
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor "
+                    f"with dtype {leaf.dtype}"
                 )
         if has_aux:
             checked_aux(aux)
@@ -145,12 +148,13 @@ def vjp_at(func: Callable, args: tuple, argnums: Any, has_aux: bool = False) -> 
         given, given_spec = trees.flatten(cotangents)
         if given_spec != spec:
             raise RuntimeError(
-                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
-                f"function. cotangents: {given_spec.short()}, primal output: {spec.short()}"
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to "
+                f"the function. cotangents: {given_spec.short()}, primal output: {spec.short()}"
             )
         gradients = pulled(outputs, leaves, given)
         return trees.unflatten([level.leave(each, spare=True) for each in gradients], input_spec)
 
+    pull.level = level  # type: ignore[attr-defined]
     return (seen, pull, aux) if has_aux else (seen, pull)
 
 
@@ -212,9 +216,7 @@ def check_tangents(primals: Any, tangents: Any) -> None:
         )
     for name, leaves in (("primals", places), ("tangents", directions)):
         if not leaves:
-            raise RuntimeError(
-                f"jvp(f, primals, tangents): Expected {name} to contain at least one Tensor."
-            )
+            raise RuntimeError(f"jvp(f, primals, tangents): Expected {name} to contain at least one Tensor.")
         for leaf in leaves:
             if not isinstance(leaf, Tensor):
                 raise RuntimeError(
@@ -223,20 +225,16 @@ def check_tangents(primals: Any, tangents: Any) -> None:
     for place, direction in zip(places, directions, strict=True):
         for name, tensor in (("primal", place), ("tangent", direction)):
             if not (tensor.is_floating_point() or tensor.is_complex()):
-                raise ValueError(
-                    f"Expected {name} to be floating point or complex, but got: {tensor.dtype}"
-                )
+                raise ValueError(f"Expected {name} to be floating point or complex, but got: {tensor.dtype}")
         if place.shape != direction.shape:
             raise RuntimeError(
-                "Trying to set a forward gradient that has a different size than that of the original Tensor, "
-                f"this is not supported. Tensor is of size {list(place.shape)} while the given forward gradient "
-                f"is of size {list(direction.shape)}."
+                "Trying to set a forward gradient that has a different size than that of the original "
+                f"Tensor, this is not supported. Tensor is of size {list(place.shape)} while the given "
+                f"forward gradient is of size {list(direction.shape)}."
             )
 
 
-def jvp(
-    func: Callable, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
-) -> tuple:
+def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> tuple:
     """The output of `func` at `primals`, and its derivative in the direction of `tangents`.
 
     Raises:
@@ -249,7 +247,9 @@ def jvp(
         directions = linear(trees.flatten(tangents)[0])
         moved = trees.unflatten([level.leave(each) for each in directions], spec)
         value = trees.unflatten([level.leave(each) for each in outputs], spec)
-        return (value, moved, trees.mapped(level.leave, aux)) if has_aux else (value, moved)
+        aux = trees.mapped(level.leave, aux)
+    value = trees.mapped(calls.alias, value)  # the primal part of a dual tensor is a view
+    return (value, moved, trees.mapped(calls.alias, aux)) if has_aux else (value, moved)
 
 
 def linearize(func: Callable, *primals: Any) -> tuple:
@@ -266,7 +266,8 @@ def linearize(func: Callable, *primals: Any) -> tuple:
     return value, move
 
 
-# Jacobians ------------------------------------------------------------------------------------------------------
+# Jacobians
+# ------------------------------------------------------------------------------------------------------
 
 
 def check_real(name: str, kind: str, leaves: list) -> None:
@@ -305,18 +306,25 @@ def zeros_of(tensor: Tensor) -> Tensor:
 
 
 def directions_of(tensors: list[Tensor]) -> list[tuple[int, list[Tensor]]]:
-    """For each element of each tensor: the number of the tensor, and one there among zeros, for all tensors."""
+    """For each element of each tensor: the number of the tensor, and one there among zeros, for all
+    tensors."""
     zeros = [zeros_of(tensor) for tensor in tensors]
     return [
-        (i, [*zeros[:i], one, *zeros[i + 1 :]]) for i, tensor in enumerate(tensors) for one in basis_of(tensor)
+        (i, [*zeros[:i], one, *zeros[i + 1 :]])
+        for i, tensor in enumerate(tensors)
+        for one in basis_of(tensor)
     ]
 
 
-def stacked(rows: list[Tensor], like: Tensor, shape: tuple) -> Tensor:
-    """Rows as one tensor of this shape; zeros like `like` when there are none."""
+def rows_of(rows: list[Tensor], outputs: list[Tensor], input: Tensor) -> list[Tensor]:
+    """The Jacobian with respect to one input, a block per output."""
     from refgrad import stack
 
-    return stack(rows).reshape(shape) if rows else like.new_zeros(shape)
+    shapes = [(*output.shape, *input.shape) for output in outputs]
+    if not rows:
+        return [input.new_zeros(shape) for shape in shapes]
+    parts = stack(rows).split([output.numel() for output in outputs])
+    return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def jacrev(
@@ -344,17 +352,16 @@ def jacrev(
         check_real("jacrev", "inputs", inputs)
         outputs, output_spec = trees.flatten(output)
         check_real("jacrev", "outputs", outputs)
-        rows: list[list[list]] = [[[] for _ in inputs] for _ in outputs]
-        for number, cotangents in directions_of(outputs):
+        rows: list[list] = [[] for _ in inputs]
+        for _, cotangents in directions_of(outputs):
             gradients = pull(trees.unflatten(cotangents, output_spec))
-            for position, gradient in enumerate(trees.flatten(gradients)[0]):
-                rows[number][position].append(gradient)
-        blocks = []
-        for one, by_input in zip(outputs, rows, strict=True):
-            values = [
-                stacked(some, x, (*one.shape, *x.shape)) for some, x in zip(by_input, inputs, strict=True)
-            ]
-            blocks.append(trees.unflatten(values, input_spec))
+            for some, gradient in zip(rows, trees.flatten(gradients)[0], strict=True):
+                some.append(gradient)
+        by_input = [rows_of(some, outputs, x) for some, x in zip(rows, inputs, strict=True)]
+        blocks = [
+            trees.unflatten([pull.level.leave(block) for block in some], input_spec)  # type: ignore[attr-defined]
+            for some in zip(*by_input, strict=True)
+        ]
         jacobian = trees.unflatten(blocks, output_spec)
         return (jacobian, found[2]) if has_aux else jacobian
 
@@ -369,7 +376,7 @@ def jacfwd(
     chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Callable:
-    """A function that returns the Jacobian of `func`, column by column: one jvp for each element of the input.
+    """A function that returns the Jacobian of `func`, column by column: one jvp an element of the input.
 
     Raises:
         ValueError: `chunk_size` is not positive.
@@ -388,31 +395,32 @@ def jacfwd(
         with Level("jvp") as level:
             linear, outputs, output_spec, aux = linear_at(func, args, argnums, has_aux, level)
             check_real("jacfwd", "outputs", outputs)
-            columns: list[list[list]] = [[[] for _ in inputs] for _ in outputs]
-            for number, tangents in directions_of(inputs):
+            columns: list[list] = [[] for _ in outputs]
+            for _, tangents in directions_of(inputs):
                 for position, moved in enumerate(linear(tangents)):
-                    columns[position][number].append(level.leave(moved))
+                    columns[position].append(level.leave(moved))
             constant = [not output.requires_grad for output in outputs]
             aux = trees.mapped(level.leave, aux)
-        seen = [
-            [columns_stacked(some, one, x, fixed) for some, x in zip(by_input, inputs, strict=True)]
-            for one, by_input, fixed in zip(outputs, columns, constant, strict=True)
+        blocks = [
+            trees.unflatten(blocks_of(some, one, inputs, fixed), input_spec)
+            for one, some, fixed in zip(outputs, columns, constant, strict=True)
         ]
-        jacobian = trees.unflatten([trees.unflatten(each, input_spec) for each in seen], output_spec)
-        return (jacobian, aux) if has_aux else jacobian
+        jacobian = trees.unflatten(blocks, output_spec)
+        return (jacobian, trees.mapped(calls.alias, aux)) if has_aux else jacobian
 
     return wrapper
 
 
-def columns_stacked(columns: list[Tensor], output: Tensor, input: Tensor, constant: bool) -> Tensor:
-    """The block of a Jacobian whose columns are given; of an output that depends on nothing they are all one."""
+def blocks_of(columns: list[Tensor], output: Tensor, inputs: list[Tensor], constant: bool) -> list[Tensor]:
+    """The Jacobian of one output, a block per input; of an output that depends on nothing all columns are
+    one."""
     from refgrad import stack
 
-    shape = (*output.shape, *input.shape)
     if not columns:
-        return output.new_zeros(shape)
+        return [output.new_zeros((*output.shape, *x.shape)) for x in inputs]
     rows = columns[0].expand(len(columns), *output.shape) if constant else stack(columns)
-    return rows.movedim(0, -1).reshape(shape)
+    parts = rows.movedim(0, -1).split([x.numel() for x in inputs], -1)
+    return [part.reshape((*output.shape, *x.shape)) for part, x in zip(parts, inputs, strict=True)]
 
 
 def hessian(func: Callable, argnums: Any = 0) -> Callable:

@@ -1,11 +1,11 @@
 """Levels: one for each transform that is running, and how tensors enter and leave them.
 
-*Level*: a running `grad`, `vjp`, `jvp` or `vmap`; inner ones have higher numbers. *Entry*: the node of a tensor that came
-into a level; it hides the tensor's history from the function and passes gradients on to it. *Live*: an edge from which
-a gradient reaches a leaf outside the level.
+*Level*: a running `grad`, `vjp`, `jvp` or `vmap`; inner ones have higher numbers. *Entry*: the node of a
+tensor that came into a level; it hides the tensor's history from the function and passes gradients on to
+it. *Live*: an edge from which a gradient reaches a leaf outside the level.
 
-All levels share one graph. Inside, an entered tensor is a leaf; outside, a result shows the graph that remains when
-entries are taken out: what led only to them is gone.
+All levels share one graph. Inside, an entered tensor is a leaf; outside, a result shows the graph that
+remains when entries are taken out: what led only to them is gone.
 """
 
 import threading
@@ -108,7 +108,8 @@ class Level:
         return outside
 
     def outer(self, edge: Any, known: dict[Node, bool], spare: bool) -> Any:
-        """The edge as seen from outside, None when it is not live; the graph is changed on the way unless `spare`."""
+        """The edge as seen from outside, None when it is not live; the graph is changed on the way unless
+        `spare`."""
         if edge is None or edge.__class__ is tuple and edge[0] is None:
             return edge
         self.settle(split_edge(edge)[0], known, spare)
@@ -121,38 +122,45 @@ class Level:
             return edge
         if type(node) is Entry:
             level = node.variable.__dict__["_level"]
-            if level is self or level.number < 0:  # of an inner level that ended
-                return node.edges[0]
+            if level is self:
+                return node.next_edges[0]
+            if level.number < 0:  # of an inner level that ended
+                return self.seen(node.next_edges[0], known)
         return edge if known.get(node, True) else None
 
     def settle(self, root: Node, known: dict[Node, bool], spare: bool) -> None:
-        """Find out which nodes below `root`, made since the level began, are live; let their edges skip the entries."""
+        """Find out which nodes below `root`, made since the level began, are live; let their edges skip the
+        entries."""
         pending = [root]
         while pending:
             node = pending[-1]
             if node in known or self.is_old(node):
                 pending.pop()
                 continue
-            below = [split_edge(edge)[0] for edge in node.edges if edge is not None]
+            below = [split_edge(edge)[0] for edge in node.next_edges if edge is not None]
             ahead = [n for n in below if n is not None and n not in known and not self.is_old(n)]
             if ahead:
                 pending += ahead
                 continue
             pending.pop()
             if type(node) is Entry and node.variable.__dict__["_level"] is self:
-                known[node] = node.edges[0] is not None
+                known[node] = node.next_edges[0] is not None
                 continue
-            edges = tuple([self.seen(edge, known) for edge in node.edges])
+            edges = tuple([self.seen(edge, known) for edge in node.next_edges])
             known[node] = any(edge is not None for edge in edges)
             if not spare:
-                node.edges = edges
+                node.next_edges = edges
+                for name, position in getattr(node, "GUARDS", {}).items():
+                    if edges[position] is None:  # saved for this gradient alone
+                        setattr(node, f"s_{name}", None)
 
     def is_old(self, node: Node) -> bool:
         """Whether a node is a leaf's, or older than the level."""
         return type(node) is AccumulateGrad or node.sequence_nr < self.begin
 
 
-# Batched tensors ------------------------------------------------------------------------------------------------
+# Batched tensors
+# ------------------------------------------------------------------------------------------------
 
 
 def is_batched(value: Any) -> bool:
@@ -161,7 +169,8 @@ def is_batched(value: Any) -> bool:
 
 
 def per_sample(function: Callable, *lists: Sequence[Tensor]) -> list:
-    """`function(*lists)`, which returns a list of tensors, for each sample where some of the tensors are batched."""
+    """`function(*lists)`, which returns a list of tensors, for each sample where some of the tensors are
+    batched."""
     deepest = max((t.level.number for each in lists for t in each if is_batched(t)), default=0)
     if not deepest:
         return function(*lists)
@@ -194,13 +203,16 @@ def pulled(outputs: list, inputs: list, cotangents: list) -> list:
             )
             for i, gradient in zip(wanted, some, strict=True):
                 found[i] = gradient
-        return [value.new_zeros(value.shape) if g is None else g for g, value in zip(found, inputs, strict=True)]
+        return [
+            value.new_zeros(value.shape) if g is None else g for g, value in zip(found, inputs, strict=True)
+        ]
 
     with enable_grad():
         return per_sample(run, outputs, inputs, cotangents)
 
 
-# Arguments ------------------------------------------------------------------------------------------------------
+# Arguments
+# ------------------------------------------------------------------------------------------------------
 
 
 def chosen_arguments(argnums: Any, args: tuple) -> Any:
@@ -267,5 +279,3 @@ def checked_aux(aux: Any) -> Any:
         if not isinstance(leaf, Tensor):
             raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)}")
     return aux
-
-

@@ -39,7 +39,8 @@ def merged_dicts(dicts: Any) -> dict[str, Tensor]:
         return dict(dicts)
     if not isinstance(dicts, Sequence):
         raise ValueError(
-            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(dicts)}"
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
+            f"{type(dicts)}"
         )
     if not all(isinstance(each, dict) for each in dicts):
         kinds = [type(each) for each in dicts]
@@ -66,14 +67,14 @@ def places(module: Module) -> dict[str, tuple[dict, str]]:
 
 
 @contextmanager
-def replaced(
-    module: Module, tensors: dict[str, Tensor], tie_weights: bool, strict: bool
-) -> Iterator[None]:
+def replaced(module: Module, tensors: dict[str, Tensor], tie_weights: bool, strict: bool) -> Iterator[None]:
     """Inside the block, the module holds other tensors."""
     known = places(module)
     wanted = dict(tensors)
     if tie_weights:
-        by_identity = {id(known[name][0][known[name][1]]): value for name, value in tensors.items() if name in known}
+        by_identity = {
+            id(known[name][0][known[name][1]]): value for name, value in tensors.items() if name in known
+        }
         for name, (held, key) in known.items():
             if held[key] is not None and name not in wanted and id(held[key]) in by_identity:
                 wanted[name] = by_identity[id(held[key])]
@@ -118,9 +119,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
     if not (all(model.training for model in models) or all(not model.training for model in models)):
-        raise RuntimeError(
-            "stack_module_state: Expected all models to have the same training/eval mode."
-        )
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
     if any(type(model) is not type(models[0]) for model in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
     parameters = [dict(model.named_parameters()) for model in models]

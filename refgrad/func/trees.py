@@ -1,15 +1,19 @@
 """Nested containers of values, as transforms take and return them.
 
-*Tree*: tuples, lists and dicts in each other; whatever else stands in them is a *leaf*. *Spec*: the shape of a tree.
+*Tree*: tuples, lists and dicts in each other; whatever else stands in them is a *leaf*. *Spec*: the shape
+of a tree.
 """
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from refgrad.return_types import NamedResults
+
 
 class Spec:
-    """The shape of a tree: kind of container, what belongs to it, and the specs of its children; None for a leaf."""
+    """The shape of a tree: kind of container, what belongs to it, and the specs of its children; None for a
+    leaf."""
 
     __slots__ = ("kind", "context", "children")
 
@@ -66,6 +70,8 @@ def parts(tree: Any) -> tuple[Any, list] | None:
     kind = type(tree)
     if kind in (tuple, list):
         return None, list(tree)
+    if isinstance(tree, NamedResults):
+        return None, list(tree)
     if kind in (dict, OrderedDict):
         return list(tree), list(tree.values())
     if isinstance(tree, tuple) and hasattr(kind, "_fields"):
@@ -99,7 +105,7 @@ def unflatten(leaves: Sequence[Any], spec: Spec) -> Any:
         begin += child.count
     if spec.kind in (dict, OrderedDict):
         return spec.kind(zip(spec.context, children, strict=True))
-    if spec.kind in (tuple, list):
+    if spec.kind in (tuple, list) or issubclass(spec.kind, NamedResults):
         return spec.kind(children)
     return spec.kind(*children)
 
@@ -111,7 +117,8 @@ def mapped(function: Callable, tree: Any) -> Any:
 
 
 def broadcast(tree: Any, spec: Spec) -> list | None:
-    """One leaf of `tree` per leaf of `spec`, where a leaf may stand for a whole subtree; None if they do not fit."""
+    """One leaf of `tree` per leaf of `spec`, where a leaf may stand for a whole subtree; None if they do
+    not fit."""
     if parts(tree) is None:
         return [tree] * spec.count
     context, children = parts(tree)  # type: ignore[misc]

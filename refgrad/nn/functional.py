@@ -200,8 +200,8 @@ def tanhshrink(input: Any) -> Any:
 def implied_dim(name: str, ndim: int, stacklevel: int) -> int:
     """The dimension that a softmax without one goes over, with a warning."""
     warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
-        "argument.",
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X "
+        "as an argument.",
         stacklevel=stacklevel,
     )
     return 0 if ndim in (0, 1, 3) else 1
@@ -299,8 +299,7 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, in
 
 CHANNEL_WISE = (
     " Note that dropout{0}d exists to provide channel-wise dropout on inputs with {0} spatial dimension{3}, "
-    "a channel "
-    "dimension, and an optional batch dimension (i.e. {1}D or {2}D inputs)."
+    "a channel dimension, and an optional batch dimension (i.e. {1}D or {2}D inputs)."
 )
 
 
@@ -348,12 +347,10 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     if input.dim() == 3:
         warnings.warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
-            "is desired "
-            "- input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will "
-            "change in a "
-            "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). "
-            "To maintain "
-            "the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
+            "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This "
+            "behavior will change in a future release to interpret the input as one without a batch "
+            "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please "
+            "switch to using dropout1d instead.",
             stacklevel=2,
         )
     return dropped("feature_dropout", input, p, training, inplace)

@@ -76,8 +76,7 @@ def broadcast_pair(input: Any, target: Any) -> tuple:
         return input, target
     warnings.warn(
         f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This "
-        "will likely "
-        "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+        "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         stacklevel=3,
     )
     shape = broadcast_shapes(input._array.shape, target._array.shape)
@@ -201,8 +200,7 @@ def common_shape(target: Any, weight: Any) -> tuple:
         at = next(i for i in range(1, len(second) + 1) if second[-i] != 1 and second[-i] != first[-i])
         raise RuntimeError(
             f"Attempting to broadcast a dimension of length {second[-at]} at {-at}! Mismatching argument at "
-            "index 1 "
-            f"had {second}; but expected shape should be broadcastable to {list(first)}"
+            f"index 1 had {second}; but expected shape should be broadcastable to {list(first)}"
         ) from None
 
 
@@ -268,10 +266,9 @@ def kl_div(
         if reduction == "mean":
             warnings.warn(
                 "reduction: 'mean' divides the total loss by both the batch size and the support "
-                "size.'batchmean' "
-                "divides only by the batch size, and aligns with the KL div math definition.'mean' will be "
-                "changed to "
-                "behave the same as 'batchmean' in the next major release.",
+                "size.'batchmean' divides only by the batch size, and aligns with the KL div "
+                "math definition.'mean' will be changed to behave the same as 'batchmean' in the "
+                "next major release.",
                 stacklevel=2,
             )
         number = reduction_number(reduction)
@@ -489,8 +486,7 @@ def triplet_margin_with_distance_loss(
     if len(set(ranks)) > 1:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
-            "but got: "
-            f"anchor {ranks[0]}D, positive {ranks[1]}D, and negative {ranks[2]}D inputs"
+            f"but got: anchor {ranks[0]}D, positive {ranks[1]}D, and negative {ranks[2]}D inputs"
         )
     distance = native("pairwise_distance") if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)

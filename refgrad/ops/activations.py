@@ -90,10 +90,8 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
     if is_result and alpha < 0:
         raise RuntimeError(
             "In-place elu backward calculation is triggered with a negative slope which is not supported. "
-            "This is "
-            "caused by calling in-place forward function with a negative slope, please call out-of-place "
-            "version "
-            "instead."
+            "This is caused by calling in-place forward function with a negative slope, please call "
+            "out-of-place version instead."
         )
     kind = grad_output.dtype.type
     if is_result:

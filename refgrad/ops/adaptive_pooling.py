@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from refgrad.op import calls, composite, op
+from refgrad.ops.checks import written_zeros
 from refgrad.ops.pooling import MEAN_RANK, check_rank, no_patches, picked, put_at
 
 
@@ -30,8 +31,7 @@ def check_adaptive(array: np.ndarray, output: Any, count: int, name: str) -> Non
         if array.shape[i] == 0:
             raise RuntimeError(
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has "
-                "sizes "
-                f"{list(array.shape)} with dimension {i} being empty"
+                f"sizes {list(array.shape)} with dimension {i} being empty"
             )
 
 
@@ -94,7 +94,7 @@ def declare_mean(count: int) -> None:
         f"{name}_backward(Tensor grad_output, Tensor self) -> Tensor",
         node=f"{title}BackwardBackward0",
         grad_output=plane if count == 2 else space,
-        self=lambda grad: grad.new_zeros(grad.shape),
+        self=lambda grad: written_zeros(grad, grad.shape),
     )
     def spread(grad_output, self):
         sizes = grad_output.shape[-count:]
@@ -143,7 +143,7 @@ def declare_max(count: int) -> None:
         f"{name}_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
         node=f"{title}BackwardBackward0",
         grad_output=lambda grad, indices: picked(grad, indices, count),
-        self=lambda grad: grad.new_zeros(grad.shape),
+        self=lambda grad: written_zeros(grad, grad.shape),
     )
     def spread(grad_output, self, indices):
         return put_at(grad_output, indices, self.shape, count)

@@ -1,5 +1,7 @@
 """Pointwise arithmetic of two operands: sums, products, quotients, powers, and functions of two variables."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from refgrad import dtypes
@@ -9,13 +11,11 @@ from refgrad.tensor import Tensor
 
 BOOL_SUB = (
     "Subtraction, the `-` operator, with {} is not supported. If you are trying to invert a mask, use the "
-    "`~` or "
-    "`logical_not()` operator instead."
+    "`~` or `logical_not()` operator instead."
 )
 TWO_BOOL_SUB = (
-    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-    "operator "
-    "instead."
+    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+    "`logical_xor()` operator instead."
 )
 
 # Sums and products ------------------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ def scaled(array, alpha, dtype):
     Raises:
         RuntimeError: the type cannot hold `alpha`.
     """
-    if isinstance(alpha, bool) and dtype != bool:
+    if isinstance(alpha, bool) and dtype.kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if dtype.kind in "biu" and not isinstance(alpha, int):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
@@ -341,7 +341,7 @@ def integer_power(base, exponent):
     return np.where(negative, inverse, np.power(base, np.where(negative, 0, exponent))).astype(base.dtype)
 
 
-SHORT_POWERS = {
+SHORT_POWERS: dict[object, Callable] = {
     0: np.ones_like,
     1: lambda base: base.copy(order="K"),
     0.5: np.sqrt,

@@ -145,8 +145,8 @@ def float_power_kind(*operands):
     return dtypes.complex128 if any(is_complex(operand) for operand in operands) else dtypes.float64
 
 
-def number_in(number, kind):
-    """A number as Python has it in a type."""
+def exponent_in(number, kind):
+    """A number as Python has it in a type of `float_power`."""
     return complex(number) if kind is dtypes.complex128 else float(number)
 
 
@@ -163,13 +163,13 @@ def float_power(self, exponent):
 
 @composite("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor")
 def float_power_base(self, exponent):
-    return calls.pow__Scalar(number_in(self, kind := float_power_kind(self, exponent)), exponent.to(kind))
+    return calls.pow__Scalar(exponent_in(self, kind := float_power_kind(self, exponent)), exponent.to(kind))
 
 
 @composite("float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
 def float_power_scalar(self, exponent):
     return calls.pow__Tensor_Scalar(
-        self.to(kind := float_power_kind(self, exponent)), number_in(exponent, kind)
+        self.to(kind := float_power_kind(self, exponent)), exponent_in(exponent, kind)
     )
 
 
@@ -269,13 +269,10 @@ def addcdiv(self, tensor1, tensor2, value):
 
 INTEGER_ADDCDIV = (
     "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
-    "true "
-    "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
-    "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
-    "tensor2) "
-    "for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * "
-    "tensor1 / "
-    "tensor2), for all dtypes."
+    "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + "
+    "value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value "
+    "* tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: "
+    "(input + value * tensor1 / tensor2), for all dtypes."
 )
 
 # Whole numbers ----------------------------------------------------------------------------------------------

@@ -43,9 +43,8 @@ def batch_norm_gradients(
 
 
 @op(
-    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
-    "running_var, "
-    "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
+    "Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     nondifferentiable=(1, 2),
     constants=("running_mean", "running_var"),
     jointly=("input, weight, bias", batch_norm_gradients),
@@ -114,9 +113,8 @@ def batch_norm_second(
 
 @op(
     "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, "
-    "Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] "
-    "output_mask) "
-    "-> (Tensor, Tensor, Tensor)",
+    "Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, "
+    "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     node="NativeBatchNormBackwardBackward0",
     jointly=("input, weight, grad_out", batch_norm_second),
     save_mean=lambda: no_derivative(),
@@ -163,9 +161,8 @@ def evaluation_second(grads, grad_out, input, scale, running_mean, rstd, shape, 
 
 
 @composite(
-    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
-    "training, "
-    "float momentum, float eps, bool cudnn_enabled) -> Tensor"
+    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
+    "bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"
 )
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
     count = input._array.shape[1] if input._array.ndim > 1 else 0
@@ -226,9 +223,8 @@ def instance_norm(
 
 
 @op(
-    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int "
-    "group, "
-    "float eps) -> (Tensor, Tensor, Tensor)",
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
+    "int group, float eps) -> (Tensor, Tensor, Tensor)",
     jointly=(
         "input, weight, bias",
         lambda grads, input, result1, result2, weight, N, C, HxW, group, eps, needs_input_grad: (
@@ -317,9 +313,9 @@ def group_norm_arrays(grad, input, mean, rstd, weight, sizes, needed):
     if needed[0]:
         results[0] = normal_gradient(scaled, normal, rstd, (2, 3)).reshape(input._array.shape)
     if needed[1]:
-        results[1] = (grad * normal).sum((0, 3)).reshape(-1)
+        results[1] = (grad * normal).sum((0, 3)).flatten()
     if needed[2]:
-        results[2] = grad.sum((0, 3)).reshape(-1)
+        results[2] = grad.sum((0, 3)).flatten()
     return [None if x is None else wrap(x.astype(kind, copy=False)) for x in results]
 
 
@@ -334,8 +330,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
     if shape[1] % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
-            f"{list(shape)} "
-            f"and num_groups={num_groups}"
+            f"{list(shape)} and num_groups={num_groups}"
         )
     for name, tensor in (("weight", weight), ("bias", bias)):
         if tensor is not None and tensor._array.shape != (shape[1],):
@@ -343,8 +338,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
             shown = [0] if weight is None else list(weight._array.shape)
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
-                f"{name} of "
-                f"shape {shown} and input of shape {list(shape)}"
+                f"{name} of shape {shown} and input of shape {list(shape)}"
             )
     return calls.native_group_norm(
         calls.contiguous(input), weight, bias, shape[0], shape[1], prod(shape[2:]), num_groups, eps

@@ -75,15 +75,15 @@ REAL = (float, int)
 
 
 def together(word: str, *operands: Any) -> list[np.ndarray]:
-    """Arrays and numbers as arrays of their common type; with the word `float`, integers become the default
-    float.
-    """
+    """Arrays and numbers as arrays of their common type; with `float`, integers become the default float."""
     first = operands[0]
     if isinstance(first, np.ndarray) and first.dtype.kind == "f":
         kind = first.dtype
         if all(o.dtype is kind if isinstance(o, np.ndarray) else o.__class__ in REAL for o in operands):
             return [o if isinstance(o, np.ndarray) else kind.type(o) for o in operands]
-    dimensioned, zero_dim, numbers = [], [], []
+    dimensioned: list[dtypes.DType] = []
+    zero_dim: list[dtypes.DType] = []
+    numbers = []
     for operand in operands:
         if isinstance(operand, np.ndarray):
             (dimensioned if operand.ndim else zero_dim).append(dtypes.OF_NUMPY[operand.dtype])

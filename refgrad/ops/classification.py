@@ -31,8 +31,7 @@ def check_nll(
     if weight is not None and weight.shape != (classes,):
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
-            "tensor of "
-            f"shape: {list(weight.shape)}"
+            f"tensor of shape: {list(weight.shape)}"
         )
     refuse_kind(self, name)
     if weight is not None and weight.dtype is not self.dtype:
@@ -127,8 +126,8 @@ def nll_loss_backward(grad_output, self, target, weight, reduction, ignore_index
 def nll_loss2d_forward(self, target, weight, reduction, ignore_index):
     if target.ndim != 3:
         raise RuntimeError(
-            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
-            f"{target.ndim}"
+            "only batches of spatial targets supported (3D tensors) but got targets "
+            f"of dimension: {target.ndim}"
         )
     if self.ndim != 4:
         raise RuntimeError(
@@ -154,8 +153,8 @@ def nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_ind
 
 
 @composite(
-    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> "
-    "Tensor"
+    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) "
+    "-> Tensor"
 )
 def nll_loss(self, target, weight=None, reduction=MEAN, ignore_index=-100):
     return calls.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
@@ -197,9 +196,8 @@ def nll_loss_nd(self, target, weight=None, reduction=MEAN, ignore_index=-100):
 
 
 @composite(
-    "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
-    "ignore_index=-100, "
-    "float label_smoothing=0.0) -> Tensor"
+    "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
+    "SymInt ignore_index=-100, float label_smoothing=0.0) -> Tensor"
 )
 def cross_entropy_loss(self, target, weight=None, reduction=MEAN, ignore_index=-100, label_smoothing=0.0):
     if self._array.shape == target._array.shape:
@@ -245,8 +243,7 @@ def probability_loss(self, target, weight, reduction, label_smoothing):
     if weight is not None and weight._array.shape != (classes,):
         raise RuntimeError(
             f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes "
-            "but got "
-            f"weight tensor of shape: {list(weight._array.shape)}"
+            f"but got weight tensor of shape: {list(weight._array.shape)}"
         )
     log_probability = calls.log_softmax(self, dim, self.dtype)
     if label_smoothing > 0:

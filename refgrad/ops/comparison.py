@@ -11,9 +11,7 @@ from refgrad.ops.checks import kind_name, not_implemented, together, with_number
 
 
 def comparison(name, synonym, function, orders=True):
-    """Declare a comparison of tensor with tensor and with number; in place it is part of the graph, with
-    zeros.
-    """
+    """Declare a comparison with tensor and with number; in place it is part of the graph, with zeros."""
 
     def kernel(self, other):
         if orders and self.dtype.kind == "c":
@@ -61,7 +59,8 @@ comparison("ge", "greater_equal", np.greater_equal)
 
 @composite("equal(Tensor self, Tensor other) -> bool")
 def equal(self, other):
-    return np.array_equal(*together("arithmetic", plain(self._array), plain(other._array)))
+    first, second = together("arithmetic", plain(self._array), plain(other._array))
+    return np.array_equal(first, second)
 
 
 # Logic ------------------------------------------------------------------------------------------------------
@@ -200,8 +199,8 @@ def allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 def membership(elements, test_elements, assume_unique, invert):
     """Which elements are among others."""
-    found = np.isin(*together("arithmetic", elements, test_elements), invert=invert)
-    return np.asarray(found)
+    first, second = together("arithmetic", elements, test_elements)
+    return np.asarray(np.isin(first, second, invert=invert))
 
 
 for elements, tests, overload in (

@@ -92,11 +92,9 @@ def view_as_real(array):
         raise RuntimeError("view_as_real is only supported for complex tensors")
     if isinstance(array, ConjugateArray):
         raise RuntimeError(
-            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor "
-            "so you can "
-            "view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will "
-            "NOT alias "
-            "the original."
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so "
+            "you can view it as real, use self.resolve_conj(); however, be warned that the resulting tensor "
+            "will NOT alias the original."
         )
     kind = dtypes.OF_NUMPY[array.dtype].to_real().numpy
     shape, strides, offset = layout_of(array)
@@ -170,8 +168,8 @@ def set_imag(self, value):
     part.copy_(value_of(part, value))
 
 
-Tensor.real = property(real, set_real)  # type: ignore[attr-defined]
-Tensor.imag = property(imag, set_imag)  # type: ignore[attr-defined]
+Tensor.real = property(real, set_real)
+Tensor.imag = property(imag, set_imag)
 
 # Parts put together -----------------------------------------------------------------------------------------
 
@@ -192,8 +190,7 @@ def check_parts(first, second):
     if first.dtype != second.dtype:
         raise RuntimeError(
             f"Expected object of scalar type {kind_name(first)} but got scalar type {kind_name(second)} "
-            "for second "
-            "argument"
+            "for second argument"
         )
 
 

@@ -47,8 +47,7 @@ def tensordot(self, other, dims_self, dims_other):
         elif size != other_size:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {size} in dim {i} and second has "
-                "size "
-                f"{other_size} in dim {j}"
+                f"size {other_size} in dim {j}"
             )
         pairs.append((p, q))
     left, rows = arranged(self, dims_self, last=True)
@@ -200,8 +199,8 @@ def chain_of(tensors: Any) -> tuple[list, tuple]:
         left, right = matrices[i]._array.shape, matrices[i + 1]._array.shape
         if left[1] != right[0]:
             raise RuntimeError(
-                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(left)} and {list(right)} cannot be "
-                "multiplied"
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(left)} and {list(right)} "
+                "cannot be multiplied"
             )
     return matrices, tuple(shape)
 
@@ -290,8 +289,7 @@ def term_of(text: str, start: int, owner: str) -> list[str]:
         elif letter != " ":
             raise RuntimeError(
                 f"einsum(): invalid subscript given at index {start + i} in the equation string, subscripts "
-                "must be "
-                "in [a-zA-Z]"
+                "must be in [a-zA-Z]"
             )
         i += 1
     return labels
@@ -308,8 +306,7 @@ def labels_of(term: list[str], tensor: Any, number: int) -> list:
         if named > ndim:
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({named}) is more than the number of "
-                "dimensions "
-                f"({ndim}) for operand {number}"
+                f"dimensions ({ndim}) for operand {number}"
             )
         at = term.index(ELLIPSIS)
         covered = list(range(ndim - named - 1, -1, -1))
@@ -317,8 +314,7 @@ def labels_of(term: list[str], tensor: Any, number: int) -> list:
     if named != ndim:
         raise RuntimeError(
             f"einsum(): the number of subscripts in the equation ({named}) does not match the number of "
-            "dimensions "
-            f"({ndim}) for operand {number} and no ellipsis was given"
+            f"dimensions ({ndim}) for operand {number} and no ellipsis was given"
         )
     return list(term)
 
@@ -336,15 +332,13 @@ def check_sizes(labels: list[list], tensors: Any) -> None:
             if here.setdefault(label, size) != size:
                 raise RuntimeError(
                     f"einsum(): subscript {label} is repeated for operand {number} but the sizes don't "
-                    "match, "
-                    f"{size} != {here[label]}"
+                    f"match, {size} != {here[label]}"
                 )
         for label, size in here.items():
             if size != 1 and seen.setdefault(label, size) != size:
                 raise RuntimeError(
                     f"einsum(): subscript {label} has size {size} for operand {number} which does not "
-                    "broadcast with "
-                    f"previously seen size {seen[label]}"
+                    f"broadcast with previously seen size {seen[label]}"
                 )
 
 

@@ -35,7 +35,8 @@ def columns(input: np.ndarray, kernel: tuple, options: tuple, groups: int, place
     stride, padding, dilation = options
     padded = np.pad(input, [(0, 0), (0, 0), *[(p, p) for p in padding]])
     count = len(kernel)
-    window = patches(padded, kernel, stride, dilation)[(..., *map(slice, places), *[slice(None)] * count)]
+    place: Any = (..., *map(slice, places), *[slice(None)] * count)
+    window = patches(padded, kernel, stride, dilation)[place]
     order = (0, 1, *range(2 + count, 2 + 2 * count), *range(2, 2 + count))
     length = input.shape[1] // groups * prod(kernel)
     return window.transpose(order).reshape(input.shape[0], groups, length, prod(places))
@@ -75,6 +76,8 @@ def spread_back(
         ]
         if result.size and grad.size:
             result[(slice(None), slice(None), *target)] += parts[(slice(None), slice(None), *offset)]
+    if not any(padding):
+        return result
     inner = [slice(p, p + size) for p, size in zip(padding, sizes, strict=True)]
     return np.ascontiguousarray(result[(slice(None), slice(None), *inner)])
 
@@ -116,9 +119,8 @@ def gradients(
 
 
 @op(
-    "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] "
-    "dilation, "
-    "bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+    "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
+    "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
     jointly=("input, weight, bias", gradients),
 )
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
@@ -180,10 +182,9 @@ def second_gradients(
 
 
 @op(
-    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] "
-    "stride, "
-    "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, "
-    "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, "
+    "SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
+    "SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     jointly=("grad_output, input, weight", second_gradients),
     node="ConvolutionBackwardBackward0",
 )
@@ -268,24 +269,21 @@ def check_channels(input, weight, bias, transposed, groups):
     if shape[0] % groups or shape[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
-            "weight of size "
-            f"[{shape}] instead"
+            f"weight of size [{shape}] instead"
         )
     prefix = f"Given transposed={int(transposed)}" if transposed else f"Given groups={groups}"
     wanted = shape[0] if transposed else shape[1] * groups
     if given[1] != wanted:
         raise RuntimeError(
             f"{prefix}, weight of size {shape}, expected input{given} to have {wanted} channels, but got "
-            f"{given[1]} "
-            "channels instead"
+            f"{given[1]} channels instead"
         )
     outputs = shape[1] * groups if transposed else shape[0]
     if bias is not None and bias.shape != (outputs,):
         prefix = f"{prefix}, weight" if transposed else "Given weight"
         raise RuntimeError(
             f"{prefix} of size {shape}, expected bias to be 1-dimensional with {outputs} elements, but got "
-            "bias of "
-            f"size {list(bias.shape)} instead"
+            f"bias of size {list(bias.shape)} instead"
         )
 
 
@@ -314,9 +312,8 @@ def batched(input: Any, count: int, name: str) -> tuple[Any, bool]:
     ndim = input._array.ndim
     if ndim not in (count + 1, count + 2):
         raise RuntimeError(
-            f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got input of "
-            "size: "
-            f"{list(input._array.shape)}"
+            f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got input "
+            f"of size: {list(input._array.shape)}"
         )
     return (input, True) if ndim == count + 2 else (calls.unsqueeze(input, 0), False)
 
@@ -330,8 +327,7 @@ def repeated(values: tuple, count: int, name: str) -> tuple:
     if len(values) not in (1, count):
         raise RuntimeError(
             f"expected {name} to be a single integer value or a list of {count} values to match the "
-            "convolution "
-            f"dimensions, but got {name}={list(values)}"
+            f"convolution dimensions, but got {name}={list(values)}"
         )
     return values * count if len(values) == 1 else values
 
@@ -363,8 +359,7 @@ def padded_same(input, weight, stride, dilation):
     if any(total % 2 for total in totals):
         warn_once(
             "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy "
-            "of the input "
-            "be created"
+            "of the input be created"
         )
         pad = [count for total in reversed(totals) for count in (0, total % 2)]
         input = calls.constant_pad_nd(input, pad, 0)

@@ -136,7 +136,7 @@ def to_copy(self, dtype, memory_format):
 
 
 def cast_back(grad, dtype):
-    """A gradient in the type that the cast came from; of a complex one a real type takes the real part, silently."""
+    """A gradient in the type that the cast came from; a real one silently takes the real part."""
     return calls.to__dtype(grad if dtype.category == dtypes.COMPLEX else calls.real(grad), dtype)
 
 
@@ -165,9 +165,8 @@ def to_dtype(self, dtype, non_blocking=False, copy=False, memory_format=None):
 
 
 @composite(
-    "to.device(Tensor(a) self, Device device=None, ScalarType dtype=None, bool non_blocking=False, bool "
-    "copy=False, *, "
-    "MemoryFormat? memory_format=None) -> Tensor(a)"
+    "to.device(Tensor(a) self, Device device=None, ScalarType dtype=None, bool non_blocking=False, "
+    "bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)"
 )
 def to_device(self, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None):
     check_device(device)

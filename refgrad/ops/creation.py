@@ -18,8 +18,8 @@ from refgrad.ops.copying import (
 from refgrad.tensor import Tensor, wrap
 
 OPTIONS = (
-    "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, "
-    "bool? requires_grad=False"
+    "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+    "pin_memory=False, bool? requires_grad=False"
 )
 LIKE = f"MemoryFormat? memory_format=None, {OPTIONS}"
 
@@ -204,9 +204,8 @@ def end_point(value, name, place):
         return value
     if value._array.ndim:
         raise RuntimeError(
-            f"{name} only supports 0-dimensional start and end tensors, but got {place} with "
-            f"{value._array.ndim} "
-            "dimension(s)."
+            f"{name} only supports 0-dimensional start and end tensors, but got {place} "
+            f"with {value._array.ndim} dimension(s)."
         )
     return value._array.item()
 

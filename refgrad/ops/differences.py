@@ -23,8 +23,7 @@ def check_beside(self, other, axis):
         if n != wanted and i != axis:
             raise RuntimeError(
                 "diff expects the shape of tensor to prepend or append to match that of input except along "
-                "the "
-                f"differencing dimension; input.size({i}) = {wanted}, but got tensor.size({i}) = {n}"
+                f"the differencing dimension; input.size({i}) = {wanted}, but got tensor.size({i}) = {n}"
             )
 
 

@@ -46,8 +46,7 @@ def moved(self, source, destination):
     if len(source) != len(destination):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the "
-            "same number "
-            f"of dims as destination ({list(destination)} dims)"
+            f"same number of dims as destination ({list(destination)} dims)"
         )
     ndim = self._array.ndim
     wrapped = [[wrap_dim(dim, ndim) for dim in dims] for dims in (source, destination)]
@@ -113,8 +112,7 @@ def conjugate_transpose(self):
     if ndim != 2:
         raise RuntimeError(
             f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor. For batches of "
-            "matrices, consider "
-            "using tensor.mH"
+            "matrices, consider using tensor.mH"
         )
     return calls.transpose(self, -2, -1).conj()
 
@@ -243,8 +241,7 @@ def unflatten(self, dim, sizes):
     except RuntimeError:
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
-            f"({shape[dim]}) in the "
-            "input tensor"
+            f"({shape[dim]}) in the input tensor"
         ) from None
     return calls.view(self, (*shape[:dim], *parts, *shape[dim + 1 :]))
 

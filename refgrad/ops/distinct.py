@@ -21,8 +21,8 @@ def numbered(first, inverse, counts, return_inverse, return_counts):
 
 
 @op(
-    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
-    "(Tensor, Tensor, Tensor)",
+    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
+    "-> (Tensor, Tensor, Tensor)",
     node="Unique2Backward0",
     nondifferentiable=(1, 2),
     self=lambda grads: not_derived("_unique2"),
@@ -36,8 +36,7 @@ def unique2(self, sorted, return_inverse, return_counts):
 
 @op(
     "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
-    "-> "
-    "(Tensor, Tensor, Tensor)",
+    "-> (Tensor, Tensor, Tensor)",
     nondifferentiable=(1, 2),
     self=lambda grads: not_derived("unique_dim"),
 )
@@ -55,8 +54,8 @@ def unique_dim(self, dim, sorted, return_inverse, return_counts):
 
 
 @op(
-    "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> "
-    "(Tensor, Tensor, Tensor)",
+    "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) "
+    "-> (Tensor, Tensor, Tensor)",
     nondifferentiable=(1, 2),
     self=lambda grads: not_derived("unique_consecutive"),
 )

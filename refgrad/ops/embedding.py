@@ -18,8 +18,7 @@ def check_indices(indices: np.ndarray, name: str) -> None:
         kind = dtypes.OF_NUMPY[indices.dtype].tensor_type
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            "but got "
-            f"{kind} instead (while checking arguments for {name})"
+            f"but got {kind} instead (while checking arguments for {name})"
         )
 
 

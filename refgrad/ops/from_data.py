@@ -29,10 +29,9 @@ LIST_OF_ARRAYS = (
 )
 NOT_WRITABLE = (
     "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
-    "writing to this "
-    "tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
-    "it writable "
-    "before converting it to a tensor. This type of warning will be suppressed for the rest of this program."
+    "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
+    "data or make it writable before converting it to a tensor. This type of warning will be suppressed for "
+    "the rest of this program."
 )
 ASARRAY_REQUIRES_GRAD = (
     "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
@@ -244,10 +243,22 @@ def numpy_dtype(kind: np.dtype) -> dtypes.DType:
     if found is None:
         raise TypeError(
             f"can't convert np.ndarray of type {kind.type.__module__}.{kind.type.__name__}. The only "
-            "supported types "
-            f"are: {NUMPY_TYPES}."
+            f"supported types are: {NUMPY_TYPES}."
         )
     return found
+
+
+def writable(array: np.ndarray) -> np.ndarray:
+    """A copy of a read-only array with the same strides where they are not negative."""
+    if not array.size or min(array.strides, default=0) < 0:
+        return array.copy()
+    length = (
+        1
+        + sum((size - 1) * stride for size, stride in zip(array.shape, array.strides, strict=True))
+        // array.itemsize
+    )
+    memory = np.lib.stride_tricks.as_strided(array, (length,), (array.itemsize,)).copy()
+    return np.ndarray(array.shape, array.dtype, memory, 0, array.strides)
 
 
 def shared(array: np.ndarray, warn: bool = False) -> np.ndarray:
@@ -259,26 +270,23 @@ def shared(array: np.ndarray, warn: bool = False) -> np.ndarray:
     if not array.flags.writeable:
         if warn:
             warn_once(NOT_WRITABLE)
-        array = array.copy()
+        array = writable(array)
     numpy_dtype(array.dtype.newbyteorder("="))
     if any(stride % array.itemsize for stride in array.strides):
         raise ValueError(
             "given numpy array strides not a multiple of the element byte size. Copy the numpy array to "
-            "reallocate the "
-            "memory."
+            "reallocate the memory."
         )
     if any(stride < 0 for stride in array.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides "
-            "are not "
-            "currently supported. (You can probably work around this by making a copy of your array  with "
-            "array.copy().) "
+            "are not currently supported. (You can probably work around this by making a copy of your "
+            "array  with array.copy().) "
         )
     if not array.dtype.isnative:
         raise ValueError(
             "given numpy array has byte order different from the native byte order. Conversion between byte "
-            "orders is "
-            "currently not supported."
+            "orders is currently not supported."
         )
     return (
         array.view(dtypes.OF_NUMPY[array.dtype].numpy)
@@ -337,9 +345,8 @@ def tensor(data: Any, dtype=None, device=None, pin_memory=False, requires_grad=F
 
 
 @composite(
-    "new_tensor(Tensor self, object data, *, ScalarType dtype=None, Device? device=None, bool "
-    "requires_grad=False) "
-    "-> Tensor"
+    "new_tensor(Tensor self, object data, *, ScalarType dtype=None, Device? device=None, "
+    "bool requires_grad=False) -> Tensor"
 )
 def new_tensor(self: Tensor, data: Any, dtype=None, device=None, requires_grad=False) -> Tensor:
     check_device(device)
@@ -378,8 +385,8 @@ def asarray(
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     if copy is False and dtype is not None and numpy_dtype(obj.dtype) is not dtype:
         raise ValueError(
-            f"can't alias tensor with dtype '{numpy_dtype(obj.dtype).scalar_type}' into dtype "
-            f"'{dtype.scalar_type}'."
+            f"can't alias tensor with dtype '{numpy_dtype(obj.dtype).scalar_type}' "
+            f"into dtype '{dtype.scalar_type}'."
         )
     return finished(array_of(obj, dtype, copy=bool(copy)), bool(requires_grad))
 

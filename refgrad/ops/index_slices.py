@@ -24,8 +24,7 @@ def check_index_vector(name, index):
     if index.ndim > 1:
         raise IndexError(
             f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: "
-            f"{kind_name(index)} and "
-            f"size: {list(index.shape)}"
+            f"{kind_name(index)} and size: {list(index.shape)}"
         )
     if index.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"{name}: Expected dtype int32/int64 for index but got: {kind_name(index)}")
@@ -99,8 +98,8 @@ def check_index_add(self, dim, index, source):
     check_index_vector("index_add_()", index)
     if self.dtype != source.dtype:
         raise RuntimeError(
-            f"index_add_(): self ({kind_name(self)}) and source ({kind_name(source)}) must have the same "
-            "scalar type"
+            f"index_add_(): self ({kind_name(self)}) and source ({kind_name(source)}) must have the "
+            "same scalar type"
         )
     count = source.shape[dim] if source.ndim > dim else 1
     rest, given = list(self.shape), list(source.shape)
@@ -108,14 +107,12 @@ def check_index_add(self, dim, index, source):
     if (source.ndim or self.ndim) and rest != given and not (not source.ndim and not rest):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-            "self.shape = "
-            f"{list(self.shape)} source.shape = {list(source.shape)}"
+            f"self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
         )
     if index.size != count:
         raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): "
-            f"({count}), for dim: "
-            f"{dim}"
+            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), "
+            f"for dim: {dim}"
         )
     check_range(index, 0, self.shape[dim] if self.ndim else 1)
     return dim
@@ -172,29 +169,26 @@ def check_index_copy(self, dim, index, source):
     if source.ndim != self.ndim and source.ndim and self.ndim:
         raise IndexError(
             f"{name}: When source and destination are not scalars, their dimensionality must match. Source "
-            "dimensionality "
-            f"({source.ndim}), destination dimensionality ({self.ndim})"
+            f"dimensionality ({source.ndim}), destination dimensionality ({self.ndim})"
         )
     if index.dtype != np.int64:
         raise IndexError(f"{name}: Expected a long tensor for index, but got {kind_name(index)}")
     if self.dtype != source.dtype:
         raise RuntimeError(
-            f"{name}: self and source expected to have the same dtype, but got (self) {kind_name(self)} and "
-            "(source) "
-            f"{kind_name(source)}"
+            f"{name}: self and source expected to have the same dtype, but got (self) {kind_name(self)} "
+            f"and (source) {kind_name(source)}"
         )
     rest, given = without(self.shape, dim), without(source.shape, dim)
     if rest != given:
         raise RuntimeError(
             f"{name}: Source/destination tensor must have same slice shapes. Destination slice shape: "
             f"{' '.join(map(str, rest))} at dimension {dim} and source slice shape: "
-            f"{' '.join(map(str, given))} at "
-            f"dimension 0."
+            f"{' '.join(map(str, given))} at dimension 0."
         )
     if source.ndim and index.size != source.shape[dim]:
         raise IndexError(
-            f"{name}: Number of indices ({index.size}) should be equal to source.size(dim) "
-            f"({source.shape[dim]})"
+            f"{name}: Number of indices ({index.size}) should be equal "
+            f"to source.size(dim) ({source.shape[dim]})"
         )
     check_range(index, dim, self.shape[dim] if self.ndim else 1, IndexError, f"{name}: ")
     return dim
@@ -254,8 +248,8 @@ def zero_dim_value(value, name):
     """
     if value.ndim:
         raise RuntimeError(
-            f"{name} only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
-            "dimension(s)."
+            f"{name} only supports a 0-dimensional value tensor, but got tensor "
+            f"with {value.ndim} dimension(s)."
         )
     return value.item()
 

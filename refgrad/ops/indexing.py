@@ -87,9 +87,7 @@ def expand_masks(shape, indices):
 
 
 def first_out_of_bounds(shape, expanded, common):
-    """The position of the first index beyond its dimension, with the error that names it; None if there is
-    none.
-    """
+    """The position of the first index beyond its dimension, and the error that names it; None without one."""
     if 0 in common:
         return None
     first = None
@@ -123,8 +121,7 @@ def put(target, indices, values, accumulate):
     if not expands_to(values.shape, shape):
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing "
-            "result of shape "
-            f"{list(shape)}"
+            f"result of shape {list(shape)}"
         )
     if 0 in shape:
         return
@@ -147,9 +144,7 @@ def write_at(target, places, values, accumulate):
 
 
 def result_shape(shape, expanded, common):
-    """The shape of what an index list reads: the tensors' dimensions come first unless they stand side by
-    side.
-    """
+    """The shape of what an index list reads: the tensors' dimensions first unless they stand side by side."""
     given = [i for i, index in enumerate(expanded) if index is not None]
     first = given[0] if given and given[-1] - given[0] + 1 == len(given) else 0
     rest = [size for i, size in enumerate(shape) if i >= len(expanded) or expanded[i] is None]
@@ -248,9 +243,8 @@ def index_put_(self, indices, values, accumulate):
 
 
 @op(
-    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool "
-    "unsafe=False) "
-    "-> Tensor(a!)",
+    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, "
+    "bool unsafe=False) -> Tensor(a!)",
     may_overlap=True,
     writes=True,
     **INDEX_PUT,
@@ -270,8 +264,8 @@ def check_mask(mask):
     """
     if mask.dtype != bool:
         raise RuntimeError(
-            "masked_fill_ only supports boolean masks, but got mask with dtype "
-            f"{dtypes.OF_NUMPY[mask.dtype].cpp_name}"
+            "masked_fill_ only supports boolean masks, but got mask with "
+            f"dtype {dtypes.OF_NUMPY[mask.dtype].cpp_name}"
         )
 
 
@@ -323,8 +317,8 @@ def check_fill_value(value):
     """
     if value.ndim:
         raise RuntimeError(
-            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
-            "dimension(s)."
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "
+            f"with {value.ndim} dimension(s)."
         )
 
 
@@ -398,9 +392,9 @@ def masked_scatter(self, mask, source):
 def masked_scatter_(self, mask, source):
     if mask.ndim > self.ndim:
         raise RuntimeError(
-            f"expand(CPUBoolType{{{list(mask.shape)}}}, size={list(self.shape)}): the number of sizes "
-            "provided "
-            f"({self.ndim}) must be greater or equal to the number of dimensions in the tensor ({mask.ndim})"
+            f"expand(CPUBoolType{{{list(mask.shape)}}}, size={list(self.shape)}): the number of "
+            f"sizes provided ({self.ndim}) must be greater or equal to the number of dimensions in "
+            f"the tensor ({mask.ndim})"
         )
     if not expands_to(mask.shape, self.shape):
         broadcast_shapes(mask.shape, self.shape)

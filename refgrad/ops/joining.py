@@ -118,8 +118,7 @@ def stack(tensors, dim):
         if array.shape != shape:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
-                f"{list(array.shape)} "
-                f"at entry {i}"
+                f"{list(array.shape)} at entry {i}"
             )
     result = np.empty(shape[:dim] + (len(tensors),) + shape[dim:], common_dtype(tensors))
     for i, array in enumerate(tensors):
@@ -290,9 +289,8 @@ def tensor_split_indices(self, indices, dim=0):
 
 
 @composite(
-    "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int "
-    "dim=0) "
-    "-> Tensor(a)[]"
+    "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, "
+    "int dim=0) -> Tensor(a)[]"
 )
 def tensor_split_tensor(self, tensor_indices_or_sections, dim=0):
     places = tensor_indices_or_sections._array
@@ -316,8 +314,8 @@ def named_split(name, least, dim_of):
         ndim = self._array.ndim
         if ndim < least:
             raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
-                f"{ndim} dimensions!"
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor "
+                f"with {ndim} dimensions!"
             )
         return dim_of(ndim)
 

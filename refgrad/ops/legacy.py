@@ -75,9 +75,7 @@ Tensor.__new__ = staticmethod(new_instance)  # type: ignore[assignment]
 
 
 class TensorType:
-    """A constructor named after an element type, such as `torch.LongTensor`; `isinstance` compares element
-    types.
-    """
+    """A constructor named after a type, such as `torch.LongTensor`; `isinstance` compares element types."""
 
     __slots__ = ("dtype", "__name__")
 

@@ -126,8 +126,8 @@ def smooth_l1_loss(self, target, reduction, beta):
 
 
 @op(
-    "smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> "
-    "Tensor",
+    "smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) "
+    "-> Tensor",
     node="SmoothL1LossBackwardBackward0",
     grad_output=lambda grad, self, target, reduction, beta: calls.smooth_l1_loss_backward(
         grad, self, target, reduction, beta
@@ -173,8 +173,8 @@ def huber_loss(self, target, reduction, delta):
 
 
 @op(
-    "huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> "
-    "Tensor",
+    "huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) "
+    "-> Tensor",
     node="HuberLossBackwardBackward0",
     grad_output=lambda grad, grad_output, self, target, reduction, delta: huber_slope_gradient(
         grad, grad_output, self, target, reduction, delta
@@ -302,9 +302,8 @@ def log_sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 @op(
-    "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? "
-    "pos_weight=None, "
-    "int reduction=1) -> Tensor",
+    "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
+    "Tensor? pos_weight=None, int reduction=1) -> Tensor",
     constants=("weight", "pos_weight"),
     self=lambda grad, self, target, weight, pos_weight, reduction: logits_gradient(
         grad, self, target, weight, pos_weight, reduction
@@ -318,8 +317,8 @@ def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction
     if target.dtype.kind not in "fc":
         wanted = dtypes.OF_NUMPY[target.dtype].scalar_type
         raise RuntimeError(
-            f"result type {dtypes.OF_NUMPY[self.dtype].scalar_type} can't be cast to the desired output type "
-            f"{wanted}"
+            f"result type {dtypes.OF_NUMPY[self.dtype].scalar_type} can't be cast to the desired "
+            f"output type {wanted}"
         )
     inner = log_sigmoid(self)
     if pos_weight is not None:

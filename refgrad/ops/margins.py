@@ -80,9 +80,8 @@ def violations(self, target, margin):
 
 
 @op(
-    "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int "
-    "reduction=1) "
-    "-> Tensor",
+    "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, "
+    "int reduction=1) -> Tensor",
     constants=("weight",),
     self=lambda grad, self, target, p, margin, weight, reduction: calls.multi_margin_loss_backward(
         grad, self, target, p, margin, weight, reduction
@@ -92,10 +91,9 @@ def multi_margin_loss(self, target, p, margin, weight, reduction):
     samples, classes = check_samples(self)
     if target.ndim > 1 or target.size != samples:
         raise RuntimeError(
-            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
-            "(batch "
-            f"size). Expected target size [{samples}], but got {list(target.shape)}. Input has shape "
-            f"{list(self.shape)}."
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+            f"samples (batch size). Expected target size [{samples}], but got {list(target.shape)}. Input "
+            f"has shape {list(self.shape)}."
         )
     if weight is not None and weight.shape != (classes,):
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
@@ -144,8 +142,8 @@ def label_excess(self, counts):
 
 
 @op(
-    "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor "
-    "is_target)",
+    "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, "
+    "Tensor is_target)",
     node="MultilabelMarginLossBackward0",
     nondifferentiable=(1,),
     self=lambda grad, self, target, reduction, is_target: calls.multilabel_margin_loss_backward(
@@ -170,9 +168,8 @@ def multilabel_margin_loss_forward(self, target, reduction):
 
 
 @op(
-    "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor "
-    "is_target) "
-    "-> Tensor",
+    "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, "
+    "Tensor is_target) -> Tensor",
     refused="aten::multilabel_margin_loss_backward",
 )
 def multilabel_margin_loss_backward(grad_output, self, target, reduction, is_target):

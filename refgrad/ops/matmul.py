@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.layout import broadcast_shapes, expands_to, layout_of, strides_of
+from refgrad.layout import expands_to, layout_of
 from refgrad.modes import GRAD_OFF, state
 from refgrad.op import calls, composite, op
 
@@ -224,8 +224,8 @@ def check_batches(batch1: np.ndarray, batch2: np.ndarray) -> None:
     wanted = [batch1.shape[0], batch1.shape[2]]
     if list(batch2.shape[:2]) != wanted:
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: "
-            f"{list(batch2.shape[:2])}."
+            f"Expected size for first two dimensions of batch2 tensor to be: {wanted} "
+            f"but got: {list(batch2.shape[:2])}."
         )
 
 
@@ -397,8 +397,7 @@ def check_vectors(self: np.ndarray, other: np.ndarray) -> None:
     if self.size != other.size:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have the "
-            "same number "
-            f"of elements, but got {self.size} and {other.size} elements respectively"
+            f"same number of elements, but got {self.size} and {other.size} elements respectively"
         )
 
 

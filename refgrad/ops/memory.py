@@ -43,8 +43,8 @@ def set_memory(self, array, source=None):
     """
     if array.dtype != self._array.dtype:
         raise RuntimeError(
-            f"Could not set tensor of type {dtypes.OF_NUMPY[array.dtype].cpp_name} to a tensor of type "
-            f"{self.dtype.cpp_name}"
+            f"Could not set tensor of type {dtypes.OF_NUMPY[array.dtype].cpp_name} to a tensor "
+            f"of type {self.dtype.cpp_name}"
         )
 
     def write():
@@ -82,9 +82,8 @@ def set_storage_(self, source):
 
 
 @composite(
-    "set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, SymInt storage_offset, SymInt[] "
-    "size, "
-    "SymInt[] stride=[]) -> Tensor(a!)"
+    "set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, SymInt storage_offset, "
+    "SymInt[] size, SymInt[] stride=[]) -> Tensor(a!)"
 )
 def set_storage_window_(self, source, storage_offset, size, stride=()):
     layout = Layout(tuple(size), tuple(stride) or contiguous_strides(size), storage_offset)
@@ -151,7 +150,8 @@ def resize_as_(self, the_template, memory_format=None):
 @composite("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")
 def view_dtype(self, dtype):
     """The same bytes as another type: memory and counter are shared, autograd sees no relation."""
-    for found, words in ((self.is_conj(), "conjugate view tensors"), (self.is_neg(), "tensors with negative bit set")):
+    conjugate, negative = "conjugate view tensors", "tensors with negative bit set"
+    for found, words in ((self.is_conj(), conjugate), (self.is_neg(), negative)):
         if found:
             raise RuntimeError(
                 f"torch.Tensor.view is not supported for {words} when converting to a different dtype."

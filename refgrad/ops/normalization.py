@@ -10,6 +10,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite, op
+from refgrad.storage import version_cell
 
 # Shared
 
@@ -66,7 +67,7 @@ def no_derivative() -> None:
 
 
 class DoubleBackward:
-    """The second derivatives of a normalisation, of which `scale` is the weight ready to multiply (None for 1).
+    """The second derivatives of a normalisation; `scale` is its weight ready to multiply (None for 1).
 
     Attributes:
         normal: the normalised input, as a differentiable function of the input.
@@ -166,8 +167,7 @@ def check_layer_norm(input, normalized_shape, weight, bias, separator=", "):
     if not shape:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
-            "but got "
-            "normalized_shape = []"
+            "but got normalized_shape = []"
         )
     for name, array in (("weight", weight), ("bias", bias)):
         if array is not None and list(array.shape) != shape:
@@ -178,9 +178,8 @@ def check_layer_norm(input, normalized_shape, weight, bias, separator=", "):
     if list(input.shape[-len(shape) :]) != shape:
         sizes = ", ".join(map(str, shape))
         raise RuntimeError(
-            f"Given normalized_shape={shape}, expected input with shape [*{separator}{sizes}], but got input "
-            "of size"
-            f"{list(input.shape)}"
+            f"Given normalized_shape={shape}, expected input with shape [*{separator}{sizes}], but got "
+            f"input of size{list(input.shape)}"
         )
 
 
@@ -222,17 +221,25 @@ def layer_norm_second(grads, grad_out, input, normalized_shape, mean, rstd, weig
     second_weight = parts.scale_gradient(grad_input) if needed[1] else None
     if second_weight is not None and lead:
         second_weight = calls.sum__dim_IntList(second_weight, tuple(range(lead)))
-    return [
-        parts.input_gradient(grad_input, grad_weight) if needed[0] else None,
-        second_weight,
-        parts.output_gradient(grad_input, grad_weight, grad_bias) if needed[2] else None,
-    ]
+    second_input = parts.input_gradient(grad_input, grad_weight) if needed[0] else None
+    second_output = parts.output_gradient(grad_input, grad_weight, grad_bias) if needed[2] else None
+    # PyTorch fills flat memory, with three writes for the input, and gives out views of it.
+    return [reshaped_again(second_input, 3), second_weight, reshaped_again(second_output, 0)]
+
+
+def reshaped_again(gradient, writes):
+    """A gradient as a view of flat memory that was written so often; None stays None."""
+    if gradient is None:
+        return None
+    flat = calls.view(calls.contiguous(gradient), (-1,))
+    cell = version_cell(flat)
+    cell[0] += writes
+    return calls.view(flat, gradient._array.shape)
 
 
 @composite(
-    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
-    "eps=1e-05, "
-    "bool cudnn_enable=True) -> Tensor"
+    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
+    "float eps=1e-05, bool cudnn_enable=True) -> Tensor"
 )
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
     return calls.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
@@ -248,9 +255,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     dims = tuple(range(input._array.ndim - 1, input._array.ndim - len(normalized_shape) - 1, -1))
     if weight is not None and weight.dtype is not input.dtype:
         warn_once(
-            "Mismatch dtype between input and weight: input dtype = "
-            f"{input.dtype.cpp_name}, weight dtype = {weight.dtype.cpp_name}, Cannot dispatch to fused "
-            "implementation."
+            f"Mismatch dtype between input and weight: input dtype = {input.dtype.cpp_name}, weight dtype "
+            f"= {weight.dtype.cpp_name}, Cannot dispatch to fused implementation."
         )
     upcast = calls.to__dtype(input, dtypes.float32) if input.dtype is dtypes.float16 else input
     squares = calls.mean__dim(calls.pow__Tensor_Scalar(upcast, 2), dims, True)

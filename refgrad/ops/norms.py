@@ -24,8 +24,8 @@ def check_vector_norm(array, order, dims, dtype):
     kind = dtypes.OF_NUMPY[array.dtype]
     if kind.category < dtypes.FLOATING:
         raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{kind.scalar_type}"
+            "linalg.vector_norm: Expected a floating point or complex tensor as "
+            f"input. Got {kind.scalar_type}"
         )
     if isinstance(order, complex):
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
@@ -39,8 +39,7 @@ def check_vector_norm(array, order, dims, dtype):
         if not array.shape[wrap_dim(dim, array.ndim)]:
             raise RuntimeError(
                 f"{subject} the dimension {dim}because this dimension is empty and the operation does not "
-                "have an "
-                "identity"
+                "have an identity"
             )
 
 
@@ -60,8 +59,7 @@ def check_norm_dtype(name, kind, dtype):
     if dtypes.promote(kind, dtype) is not dtype:
         raise RuntimeError(
             f"{name}: the dtype of the input ({kind.scalar_type}) should be convertible without narrowing to "
-            "the "
-            f"specified dtype ({dtype.scalar_type})"
+            f"the specified dtype ({dtype.scalar_type})"
         )
 
 
@@ -69,9 +67,8 @@ def check_norm_dtype(name, kind, dtype):
 
 
 @op(
-    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
-    "dtype=None) "
-    "-> Tensor",
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor",
     self=lambda grad, self, ord, result, dim, keepdim: norm_back(grad, self, ord, result, dim or (), keepdim),
 )
 def vector_norm(self, ord, dim, keepdim, dtype):
@@ -164,9 +161,8 @@ def of_singular_values(self, dims, keepdim, dtype, reduce):
 
 
 @composite(
-    "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? "
-    "dtype=None) "
-    "-> Tensor"
+    "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
 )
 def matrix_norm(self, ord, dim=(-2, -1), keepdim=False, dtype=None):
     dims = checked_matrix_dims(self, dim, dtype)
@@ -197,9 +193,8 @@ def matrix_norm_by_name(self, ord="fro", dim=(-2, -1), keepdim=False, dtype=None
 
 
 @composite(
-    "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
-    "dtype=None) "
-    "-> Tensor"
+    "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
 )
 def norm(self, ord=None, dim=None, keepdim=False, dtype=None):
     ndim = self._array.ndim
@@ -215,9 +210,8 @@ def norm(self, ord=None, dim=None, keepdim=False, dtype=None):
 
 
 @composite(
-    "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
-    "dtype=None) "
-    "-> Tensor"
+    "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
 )
 def norm_by_name(self, ord, dim=None, keepdim=False, dtype=None):
     return matrix_norm_by_name(self, ord, (0, 1) if dim is None else dim, keepdim, dtype)

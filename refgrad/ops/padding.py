@@ -74,8 +74,7 @@ def check_reflection(self: np.ndarray, padding: Any, dims: int, mode: str) -> No
     if self.ndim not in (dims + 1, dims + 2) or 0 in self.shape[-dims - 1 :]:
         raise RuntimeError(
             f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other "
-            "non-zero "
-            f"dimensions for input, but got: {list(self.shape)}"
+            f"non-zero dimensions for input, but got: {list(self.shape)}"
         )
     for i in range(dims):
         axis = self.ndim - 1 - i
@@ -83,8 +82,7 @@ def check_reflection(self: np.ndarray, padding: Any, dims: int, mode: str) -> No
         if mode == "reflect" and max(before, after) >= self.shape[axis]:
             raise RuntimeError(
                 f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input dimension, "
-                "but got: "
-                f"padding ({before}, {after}) at dimension {axis} of input {list(self.shape)}"
+                f"but got: padding ({before}, {after}) at dimension {axis} of input {list(self.shape)}"
             )
         if self.shape[axis] + before + after < 1:
             name = "WHD"[i]
@@ -171,8 +169,7 @@ def pad(self, pad, mode="constant", value=None):
     if len(pad) > 2 * ndim:
         raise RuntimeError(
             "Padding length should be less than or equal to two times the input dimension but got padding "
-            "length "
-            f"{len(pad)} and input of dimension {ndim}"
+            f"length {len(pad)} and input of dimension {ndim}"
         )
     if mode == "constant":
         return calls.constant_pad_nd(self, pad, 0 if value is None else value)

@@ -80,8 +80,8 @@ def hinge_embedding_loss(self, target, margin=1.0, reduction=MEAN):
 
 
 @composite(
-    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> "
-    "Tensor"
+    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) "
+    "-> Tensor"
 )
 def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=MEAN):
     wrong = calls.add__Scalar(-target * (input1 - input2), margin)
@@ -99,9 +99,8 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=MEAN):
     if not input1._array.ndim == input2._array.ndim == dim + 1:
         sizes = [list(tensor._array.shape) for tensor in (input1, input2)]
         raise RuntimeError(
-            f"{dim}D target tensor expects {dim + 1}D input tensors, but found inputs with sizes {sizes[0]} "
-            "and "
-            f"{sizes[1]}."
+            f"{dim}D target tensor expects {dim + 1}D input tensors, but found inputs with sizes "
+            f"{sizes[0]} and {sizes[1]}."
         )
 
     def total(product):
@@ -125,8 +124,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
     if len(set(ranks)) > 1:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
-            "but got: "
-            f"anchor {ranks[0]}D, positive {ranks[1]}D, and negative {ranks[2]}D inputs"
+            f"but got: anchor {ranks[0]}D, positive {ranks[1]}D, and negative {ranks[2]}D inputs"
         )
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
@@ -136,8 +134,8 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
 
 
 @composite(
-    "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> "
-    "Tensor"
+    "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) "
+    "-> Tensor"
 )
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     if log_input:

@@ -101,19 +101,16 @@ def checked_slope(negative_slope):
     if negative_slope < 0:
         raise RuntimeError(
             "In-place leakyReLu backward calculation is triggered with a negative slope which is not "
-            "supported. This "
-            "is caused by calling in-place forward function with a negative slope, please call "
-            "out-of-place version "
-            "instead. File an issue at https://github.com/pytorch/pytorch if you do require supporting "
-            "in-place "
-            "leakRelu backward calculation with negative slope"
+            "supported. This is caused by calling in-place forward function with a negative slope, please "
+            "call out-of-place version instead. File an issue at https://github.com/pytorch/pytorch if you "
+            "do require supporting in-place leakRelu backward calculation with negative slope"
         )
     return negative_slope
 
 
 @op(
-    "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> "
-    "Tensor",
+    "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) "
+    "-> Tensor",
     laid_out_by="self, grad_output",
     node="LeakyReluBackwardBackward0",
     grad_output=lambda grad, self, negative_slope: calls.leaky_relu_backward(
@@ -139,9 +136,8 @@ def prelu(self, weight):
         channels = shape[1] if len(shape) >= 2 else 1
         if channels != numbers:
             raise RuntimeError(
-                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
-                f"{numbers} and "
-                f"channel size = {channels}."
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {numbers} "
+                f"and channel size = {channels}."
             )
     if weight._array.ndim > 1:
         raise RuntimeError(
@@ -248,8 +244,7 @@ def rrelu_with_noise(self, noise, lower, upper, training, generator):
 
 @op(
     "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, "
-    "bool "
-    "training, bool self_is_result) -> Tensor",
+    "bool training, bool self_is_result) -> Tensor",
     node="RreluWithNoiseBackwardBackward0",
     grad_output=lambda grad, self, noise, lower, upper, training: calls.rrelu_with_noise_backward(
         grad, self, noise, lower, upper, training, False

@@ -11,6 +11,7 @@ import numpy as np
 
 from refgrad import dtypes, modes
 from refgrad.op import calls, composite, op
+from refgrad.ops.checks import written_zeros
 from refgrad.storage import count_write
 from refgrad.tensor import wrap
 
@@ -164,8 +165,8 @@ def declare_max_pool(count: int) -> None:
     """Declare max-pooling over so many dimensions."""
     name, title = f"max_pool{count}d_with_indices", f"MaxPool{count}DWithIndices"
     options = (
-        f"int[{count}] kernel_size, int[{count}] stride=[], int[{count}] padding=0, int[{count}] dilation=1, "
-        "bool ceil_mode=False"
+        f"int[{count}] kernel_size, int[{count}] stride=[], int[{count}] padding=0, int[{count}] "
+        "dilation=1, bool ceil_mode=False"
     )
 
     def back(grad, self, kernel_size, stride, padding, dilation, ceil_mode, result1):
@@ -196,7 +197,7 @@ def declare_max_pool(count: int) -> None:
         f"int[{count}] padding, int[{count}] dilation, bool ceil_mode, Tensor indices) -> Tensor",
         node=f"{title}BackwardBackward0",
         grad_output=lambda grad, indices: picked(grad, indices, count),
-        self=lambda grad: grad.new_zeros(grad.shape),
+        self=lambda grad: written_zeros(grad, grad.shape),
     )
     def spread(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices):
         return put_at(grad_output, indices, self.shape, count)
@@ -245,7 +246,7 @@ def declare_avg_pool(count: int) -> None:
         f"int[{count}] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
         node=f"{title}BackwardBackward0",
         grad_output=again,
-        self=lambda grad: grad.new_zeros(grad.shape),
+        self=lambda grad: written_zeros(grad, grad.shape),
     )
     def spread(
         grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
@@ -291,8 +292,7 @@ MAX_RANK = (
 )
 MEAN_RANK = (
     "Expected 2 to 3 dimensions, but got {ndim}-dimensional tensor for argument #1 'self' (while checking "
-    "arguments "
-    "for {name})"
+    "arguments for {name})"
 )
 
 

@@ -87,8 +87,8 @@ def linear(input, weight, bias=None):
     shape = input._array.shape
     if not shape or not weight._array.ndim:
         raise RuntimeError(
-            f"both arguments to linear need to be at least 1D, but they are {len(shape)}D and "
-            f"{weight._array.ndim}D"
+            "both arguments to linear need to be at least 1D, but they are "
+            f"{len(shape)}D and {weight._array.ndim}D"
         )
     if bias is None:
         return matmul(input, calls.t(weight))

@@ -71,8 +71,8 @@ def draws_from(generator: Generator | None) -> Generator:
     """
     if modes.state.no_random:
         raise RuntimeError(
-            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-            "randomness flags on vmap or perform the randomness operation out of vmap"
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+            "'different' randomness flags on vmap or perform the randomness operation out of vmap"
         )
     return default_generator if generator is None else generator
 
@@ -136,8 +136,7 @@ def check_bounds(low, high, dtype):
     if high - low > largest:
         raise RuntimeError(
             f"uniform_ expects to-from <= std::numeric_limits<{dtypes.OF_NUMPY[dtype].scalar_type}>::max(), "
-            "but found "
-            f"to={high:g} and from={low:g} which result in to-from to exceed the limit"
+            f"but found to={high:g} and from={low:g} which result in to-from to exceed the limit"
         )
 
 
@@ -243,10 +242,8 @@ def check_integers(low, high, dtype):
             if not -(2**digits) <= bound <= 2**digits:
                 warnings.warn(
                     f"{word} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
-                    f"{kind.cpp_name} "
-                    "can support discrete uniform distribution only within this range. This warning will "
-                    "become an "
-                    "error in version 1.7 release, please fix the code in advance",
+                    f"{kind.cpp_name} can support discrete uniform distribution only within this range. This "
+                    "warning will become an error in version 1.7 release, please fix the code in advance",
                     UserWarning,
                     stacklevel=4,
                 )
@@ -349,8 +346,7 @@ def cauchy_kernel(self, median, sigma, generator):
     if self.dtype.kind != "f":
         raise RuntimeError(
             "Cauchy distribution is a continuous probability distribution. dtype must be a floating point "
-            "but you "
-            f"specified {dtypes.OF_NUMPY[self.dtype].cpp_name}"
+            f"but you specified {dtypes.OF_NUMPY[self.dtype].cpp_name}"
         )
     put(self, draws_from(generator).cauchy(self.size, self.dtype, median, sigma))
 

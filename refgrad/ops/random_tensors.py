@@ -72,8 +72,8 @@ def randperm(n, generator=None, dtype=None, layout=None, device=None, pin_memory
     checked_size((n,))
     if kind.category == dtypes.FLOATING and n > 2 ** (np.finfo(kind.numpy).nmant + 1) + 1:
         raise RuntimeError(
-            f"n cannot be greater than {2 ** (np.finfo(kind.numpy).nmant + 1) + 1} for {kind.scalar_type} "
-            "type."
+            f"n cannot be greater than {2 ** (np.finfo(kind.numpy).nmant + 1) + 1} "
+            f"for {kind.scalar_type} type."
         )
     if kind.category == dtypes.INTEGER and n > np.iinfo(kind.numpy).max:
         raise RuntimeError(f"value cannot be converted to type {kind.numpy.name}_t without overflow")
@@ -247,8 +247,8 @@ def normal_size(
 
 
 @op(
-    "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> "
-    "Tensor",
+    "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) "
+    "-> Tensor",
 )
 def multinomial(self, num_samples, replacement, generator):
     if not 1 <= self.ndim <= 2:

@@ -137,8 +137,7 @@ def mean_type(array, dtype):
         subject = "Input" if dtype is None else "Optional"
         raise RuntimeError(
             f"mean(): could not infer output dtype. {subject} dtype must be either a floating point or "
-            "complex dtype. "
-            f"Got: {kind.scalar_type}"
+            f"complex dtype. Got: {kind.scalar_type}"
         )
     return kind.numpy
 
@@ -201,8 +200,8 @@ def nansum_back(grad, self, dim, keepdim):
 def nanmean(self, dim=None, keepdim=False, dtype=None):
     if self.dtype.category < dtypes.FLOATING:
         raise RuntimeError(
-            "nanmean(): expected input to have floating point or complex dtype but got "
-            f"{self.dtype.scalar_type}"
+            "nanmean(): expected input to have floating point or complex dtype "
+            f"but got {self.dtype.scalar_type}"
         )
     present = as_mask(~np.isnan(self._array))
     count = calls.sum__dim_IntList(present, dim, keepdim)
@@ -235,7 +234,7 @@ def trace(self):
 def trace_back(grad, sizes):
     """The gradient along the diagonal."""
     places = wrap(np.arange(min(sizes)) * (sizes[1] + 1))
-    return grad.new_zeros((sizes[0] * sizes[1],)).index_fill_(0, places, grad).view(sizes)
+    return written_zeros(grad, (sizes[0] * sizes[1],)).index_fill_(0, places, grad).view(sizes)
 
 
 # Product ----------------------------------------------------------------------------------------------------
@@ -440,7 +439,7 @@ def aminmax_back(grads, self, dim, keepdim, low, high):
         for grad, result in zip(grads, (low, high), strict=True)
         if grad is not None
     ]
-    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+    return parts[0] if len(parts) == 1 else parts[0].add_(parts[1])
 
 
 def position(name, argument):

@@ -46,8 +46,8 @@ def running(name, ufunc, formula):
         if dtype is not None and dtype.numpy != self.dtype:
             names = dtypes.OF_NUMPY[self.dtype].cpp_name, dtype.cpp_name
             raise RuntimeError(
-                f"Bad in-place call: input tensor dtype {names[0]} and output tensor dtype {names[1]} should "
-                "match"
+                f"Bad in-place call: input tensor dtype {names[0]} and output tensor dtype "
+                f"{names[1]} should match"
             )
         if self.dtype.kind == "b":
             raise not_implemented(f"{name}_out_cpu", self)

@@ -24,9 +24,7 @@ def check_integers(name, index):
 
 
 def along(array, dim, index):
-    """What NumPy indexes with to reach, for each element of the index, its own place in the other
-    dimensions.
-    """
+    """An index for NumPy that reaches, for each element of ours, its own place in the other dimensions."""
     places = list(np.ogrid[tuple(slice(n) for n in index.shape)])
     places[dim] = index
     return tuple(places)
@@ -56,8 +54,7 @@ def gather(self, dim, index, sparse_grad):
         if i != dim and index.shape[i] > self.shape[i]:
             raise RuntimeError(
                 f"Size does not match at dimension {i} expected index {list(index.shape)} to be no larger "
-                "than self "
-                f"{list(self.shape)} apart from dimension {dim}"
+                f"than self {list(self.shape)} apart from dimension {dim}"
             )
     check_range(index, dim, self.shape[dim])
     return np.ascontiguousarray(self[along(self, dim, index)]).reshape(shape)
@@ -100,9 +97,8 @@ def check_scatter_shapes(target, dim, index, source):
         too_large = too_large or any(n > m for n, m in zip(index.shape, source.shape, strict=True))
     if too_large:
         text = (
-            f"Expected index {list(index.shape)} to be no larger than self {list(target.shape)} apart from "
-            "dimension "
-            f"{dim}"
+            f"Expected index {list(index.shape)} to be no larger than self {list(target.shape)} apart "
+            f"from dimension {dim}"
         )
         if source is not None:
             text += f" and to be no larger size than src {list(source.shape)}"
@@ -217,15 +213,13 @@ def put_flat(target, index, source, accumulate):
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {kind_name(index)}")
     if target.dtype != source.dtype:
         raise RuntimeError(
-            "put_(): self and source expected to have the same dtype, but got self.dtype = "
-            f"{kind_name(target)} and "
-            f"source.dtype = {kind_name(source)}"
+            "put_(): self and source expected to have the same dtype, but got self.dtype "
+            f"= {kind_name(target)} and source.dtype = {kind_name(source)}"
         )
     if index.size != source.size:
         raise IndexError(
             "put_(): Expected source and index to have the same number of elements, but got source.numel() "
-            "= "
-            f"{source.size}, index.numel() = {index.size}"
+            f"= {source.size}, index.numel() = {index.size}"
         )
     check_flat("put_", target.size, index)
     places = np.unravel_index(index.ravel() % max(target.size, 1), target.shape) if target.ndim else ()

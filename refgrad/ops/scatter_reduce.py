@@ -17,8 +17,7 @@ from refgrad.ops.scatter import at_least_1d, scatter_into
 
 SRC_DEPRECATED = (
     "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
-    "PyTorch release. "
-    "Use torch.scatter_reduce instead for more reduction options."
+    "PyTorch release. Use torch.scatter_reduce instead for more reduction options."
 )
 INDEX_REDUCE_BETA = "index_reduce() is in beta and the API may change at any time."
 
@@ -136,8 +135,8 @@ def reduce_at(reduce, include_self):
 
 
 @op(
-    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
-    "include_self=True) -> Tensor",
+    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
+    "bool include_self=True) -> Tensor",
     real_gradient=True,
     jointly=(
         "self, src",
@@ -154,9 +153,8 @@ def scatter_reduce(self, dim, index, src, reduce, include_self):
 
 
 @op(
-    "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool "
-    "include_self=True) "
-    "-> Tensor(a!)",
+    "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, "
+    "bool include_self=True) -> Tensor(a!)",
     writes=True,
     jointly=(
         "self, src",
@@ -261,8 +259,7 @@ def check_index_reduce(target, dim, index, source, reduce):
     if without(target.shape, dim) != without(source.shape, dim):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-            "self.shape = "
-            f"{list(target.shape)} source.shape = {list(source.shape)}"
+            f"self.shape = {list(target.shape)} source.shape = {list(source.shape)}"
         )
     return dim
 
@@ -296,9 +293,8 @@ def index_reduce(self, dim, index, source, reduce, include_self):
 
 
 @op(
-    "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool "
-    "include_self=True) "
-    "-> Tensor(a!)",
+    "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, "
+    "bool include_self=True) -> Tensor(a!)",
     writes=True,
     jointly=INDEX_REDUCE,
 )

@@ -202,8 +202,7 @@ def embedded(array, src, view_op, *arguments):
     if part.shape != src.shape:
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
-            "size = "
-            f"{list(part.shape)}"
+            f"size = {list(part.shape)}"
         )
     part[...] = src
     return result
@@ -244,8 +243,8 @@ def diagonal_scatter(self, src, offset, dim1, dim2):
 
 
 @op(
-    "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
-    "storage_offset=None) -> Tensor",
+    "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, "
+    "SymInt? storage_offset=None) -> Tensor",
     self=lambda grad, self_geometry, size, stride, storage_offset: as_strided_scatter_back(
         grad, self_geometry, size, stride, storage_offset
     ),
@@ -345,8 +344,8 @@ def repeat_interleave(self, repeats, dim=None, output_size=None):
 
 
 @composite(
-    "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> "
-    "Tensor"
+    "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) "
+    "-> Tensor"
 )
 def repeat_interleave_int(self, repeats, dim=None, output_size=None):
     if dim is None:

@@ -42,8 +42,8 @@ def column_major(array):
 
 
 @op(
-    "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> "
-    "(Tensor U, Tensor S, Tensor Vh)",
+    "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) "
+    "-> (Tensor U, Tensor S, Tensor Vh)",
     node="LinalgSvdBackward0",
     wrapper=named("linalg_svd", "U", "S", "Vh"),
     A=lambda grads, full_matrices, U, S, S_sym_argsize_minus_1, Vh: svd_back(
@@ -54,13 +54,13 @@ def svd(A, full_matrices, compute_uv, driver):
     check_matrices(A, "linalg.svd")
     if driver is not None:
         raise RuntimeError(
-            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER "
-            "backend."
+            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs "
+            "with cuSOLVER backend."
         )
     if not np.isfinite(A).all():
         raise _LinAlgError(
-            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite "
-            "values."
+            "linalg.svd: The algorithm failed to converge because the input matrix "
+            "contained non-finite values."
         )
     left, values, right = np.linalg.svd(A, full_matrices)
     return column_major(left), row_major(values), column_major(right)

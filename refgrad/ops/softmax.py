@@ -95,8 +95,8 @@ def log_softmax_kernel(self, dim, half_to_float):
 
 
 @op(
-    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> "
-    "Tensor",
+    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) "
+    "-> Tensor",
     node="LogSoftmaxBackwardDataBackward0",
     grad_output=lambda grad, output, dim: (
         cast(grad, output.dtype) - (cast(grad, output.dtype) * output.exp()).sum((dim,), True)

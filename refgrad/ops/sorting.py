@@ -76,8 +76,8 @@ def sort(self, dim, descending):
 
 
 @op(
-    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor "
-    "indices)",
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, "
+    "Tensor indices)",
     node="SortBackward1",
     nondifferentiable=(1,),
     wrapper=sort_results,
@@ -106,8 +106,8 @@ def msort(self):
 
 
 @op(
-    "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor "
-    "indices)",
+    "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, "
+    "Tensor indices)",
     nondifferentiable=(1,),
     wrapper=named("topk", "values", "indices"),
     self=whole_formula,

@@ -21,7 +21,7 @@ def scipy_kernel(name, refusal, half=True):
         from scipy import special
 
         if self.dtype == np.float16:
-            self, others = self.astype(np.float32), [other.astype(np.float32) for other in others]
+            self, others = self.astype(np.float32), tuple(other.astype(np.float32) for other in others)
             return getattr(special, name)(self, *others).astype(np.float16)
         return getattr(special, name)(self, *others).astype(self.dtype, copy=False)
 

@@ -15,8 +15,7 @@ from refgrad.tensor import Tensor, wrap
 
 FREEDOM = (
     "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
-    "numel "
-    "divided by output numel)."
+    "numel divided by output numel)."
 )
 
 # Variance ---------------------------------------------------------------------------------------------------
@@ -71,8 +70,8 @@ def deviation(self, dim, correction, keepdim):
 
 
 @op(
-    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
-    "(Tensor, Tensor)",
+    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
+    "-> (Tensor, Tensor)",
     node="VarMeanBackward0",
     self=lambda grads, self, dim, correction, keepdim: with_mean_back(grads, self, dim, correction, keepdim),
 )
@@ -82,8 +81,8 @@ def variance_and_mean(self, dim, correction, keepdim):
 
 
 @op(
-    "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
-    "(Tensor, Tensor)",
+    "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
+    "-> (Tensor, Tensor)",
     node="StdMeanBackward0",
     self=lambda grads, self, result0, dim, correction, keepdim: with_mean_back(
         (None if grads[0] is None else deviation_back(grads[0], result0), grads[1]),
@@ -163,8 +162,8 @@ def observation_weights(weights, name, count):
     array = weights._array
     if array.ndim > 1:
         raise RuntimeError(
-            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {array.ndim} "
-            "dimensions"
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} "
+            f"with {array.ndim} dimensions"
         )
     if name == "fweights" and array.dtype.kind not in "iu":
         kind = weights.dtype.scalar_type
@@ -173,9 +172,8 @@ def observation_weights(weights, name, count):
         )
     if name == "aweights" and array.dtype.kind != "f":
         raise RuntimeError(
-            "cov(): expected aweights to have floating point dtype but got aweights with "
-            f"{weights.dtype.scalar_type} "
-            "dtype"
+            "cov(): expected aweights to have floating point dtype but got aweights "
+            f"with {weights.dtype.scalar_type} dtype"
         )
     if array.size != count:
         raise RuntimeError(
@@ -221,8 +219,8 @@ def cov_freedom(total, correction, weights, aweights):
     if freedom.item() > 0:
         return freedom
     warnings.warn(
-        "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
-        "observations.",
+        "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
+        "number of observations.",
         UserWarning,
         stacklevel=5,
     )
@@ -233,8 +231,8 @@ def cov_freedom(total, correction, weights, aweights):
 def corrcoef(self):
     if self._array.ndim > 2:
         raise RuntimeError(
-            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
-            f"{self._array.ndim} dimensions"
+            "corrcoef(): expected input to have two or fewer dimensions but got an input "
+            f"with {self._array.ndim} dimensions"
         )
     found = calls.cov(self)
     if not found._array.ndim:
@@ -267,8 +265,8 @@ def check_quantile(self, q, interpolation, name):
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
     if interpolation not in INTERPOLATIONS:
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
-            f"{interpolation}"
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {interpolation}"
         )
     if not ((q._array >= 0) & (q._array <= 1)).all():
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
@@ -333,8 +331,8 @@ def interpolated(ordered, ranks, interpolation):
 
 
 @composite(
-    "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> "
-    "Tensor"
+    "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') "
+    "-> Tensor"
 )
 def quantile(self, q, dim=None, keepdim=False, interpolation="linear"):
     return quantile_of(self, q, dim, keepdim, interpolation, "quantile")
@@ -349,17 +347,16 @@ def quantile_at(self, q, dim=None, keepdim=False, interpolation="linear"):
 
 
 @composite(
-    "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> "
-    "Tensor"
+    "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') "
+    "-> Tensor"
 )
 def nanquantile(self, q, dim=None, keepdim=False, interpolation="linear"):
     return quantile_of(self, q, dim, keepdim, interpolation, "nanquantile")
 
 
 @composite(
-    "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
-    "interpolation='linear') -> "
-    "Tensor"
+    "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, "
+    "str interpolation='linear') -> Tensor"
 )
 def nanquantile_at(self, q, dim=None, keepdim=False, interpolation="linear"):
     return quantile_of(self, q, dim, keepdim, interpolation, "nanquantile")
@@ -433,8 +430,8 @@ def right_side(right, side):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
         raise RuntimeError(
-            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right "
-            "was True"
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while "
+            "right was True"
         )
     return side == "right"
 
@@ -448,10 +445,8 @@ def searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     if self.ndim and sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != self.shape[:-1]:
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-            "boundaries "
-            "tensor and input value tensor must match, but we got boundaries tensor "
-            f"{list(sorted_sequence.shape)} and "
-            f"input value tensor {list(self.shape)}"
+            "boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{list(sorted_sequence.shape)} and input value tensor {list(self.shape)}"
         )
     if not self.ndim and sorted_sequence.ndim != 1:
         raise RuntimeError(

@@ -14,19 +14,18 @@ from refgrad import dtypes
 from refgrad.op import OPS, calls
 from refgrad.ops.copying import number_in
 from refgrad.ops.from_data import full_type_name, inferred, is_sequence, numpy_dtype, stored
+from refgrad.samples import Batched, per_sample
 from refgrad.tensor import Tensor, wrap
 
 LARGEST = 2**63 - 1
 NON_TUPLE = (
     "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
-    "2.9; use "
-    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
-    "x[torch.tensor(seq)], "
-    "which will result either in an error or a different result"
+    "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+    "x[torch.tensor(seq)], which will result either in an error or a different result"
 )
 NOT_AN_INDEX = (
-    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-    "(got {})"
+    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+    "indices (got {})"
 )
 ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
@@ -252,6 +251,14 @@ def assign(target: Tensor, value: Tensor) -> None:
 
 def set_item(self: Tensor, index: Any, value: Any) -> None:
     """`tensor[index] = value`."""
+    try:
+        put_item(self, index, value)
+    except Batched:
+        per_sample(put_item, (self, index, value))
+
+
+def put_item(self: Tensor, index: Any, value: Any) -> None:
+    """`tensor[index] = value`, of tensors with memory."""
     value = value_of(self, value)
     if index.__class__ is int:
         return assign(selected(self, 0, index, 0), value)

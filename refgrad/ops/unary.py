@@ -61,8 +61,8 @@ def signs(array):
 def sign(self):
     if self.dtype.kind == "c":
         raise NotImplementedError(
-            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn "
-            "instead."
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please "
+            "use torch.sgn instead."
         )
     return signs(self)
 

@@ -43,8 +43,8 @@ def permute(layout, dims):
     if len(dims) != layout.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
-            "the desired "
-            f"ordering of dimensions i.e. input.dim() = {layout.ndim} is not equal to len(dims) = {len(dims)}"
+            f"the desired ordering of dimensions i.e. input.dim() = {layout.ndim} is not equal to "
+            f"len(dims) = {len(dims)}"
         )
     order = [layout.wrap_dim(dim) for dim in dims]
     if len(set(order)) != len(order):
@@ -67,8 +67,7 @@ def view(layout, size):
     if strides is None:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans "
-            "across two "
-            "contiguous subspaces). Use .reshape(...) instead."
+            "across two contiguous subspaces). Use .reshape(...) instead."
         )
     return Layout(shape, strides, layout.offset)
 
@@ -107,8 +106,7 @@ def expand(layout, size, implicit):
     if len(size) < layout.ndim:
         raise RuntimeError(
             f"expand({tensor_text(layout)}, size={list(size)}): the number of sizes provided ({len(size)}) "
-            "must be "
-            f"greater or equal to the number of dimensions in the tensor ({layout.ndim})"
+            f"must be greater or equal to the number of dimensions in the tensor ({layout.ndim})"
         )
     lead = len(size) - layout.ndim
     shape = list(size)
@@ -117,8 +115,8 @@ def expand(layout, size, implicit):
         if i < lead:
             if size[i] == -1:
                 raise RuntimeError(
-                    "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
-                    f"dimension {i}"
+                    "The expanded size of the tensor (-1) isn't allowed in a leading, "
+                    f"non-existing dimension {i}"
                 )
             if size[i] == 1 and layout.ndim:
                 strides[i] = shape[i + 1] * strides[i + 1]
@@ -128,9 +126,9 @@ def expand(layout, size, implicit):
             shape[i], strides[i] = own, layout.strides[i - lead]
         elif own != 1:
             raise RuntimeError(
-                f"The expanded size of the tensor ({size[i]}) must match the existing size ({own}) at "
-                "non-singleton "
-                f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(layout.shape)}"
+                f"The expanded size of the tensor ({size[i]}) must match the existing size "
+                f"({own}) at non-singleton dimension {i}.  Target sizes: {list(size)}.  "
+                f"Tensor sizes: {list(layout.shape)}"
             )
     return Layout(tuple(shape), tuple(strides), layout.offset)
 
@@ -233,8 +231,8 @@ def without(values, position):
 
 
 @op(
-    "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> "
-    "Tensor(a)",
+    "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) "
+    "-> Tensor(a)",
     self=lambda grad, self_sym_sizes, dim, start, end, step: calls.slice_backward(
         grad, self_sym_sizes, dim, start or 0, sys.maxsize if end is None else end, step
     ),
@@ -347,8 +345,7 @@ def split_with_sizes(layout, split_sizes, dim):
     if sum(split_sizes) != layout.shape[dim]:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {layout.shape[dim]} (input tensor's "
-            "size at "
-            f"dimension {dim}), but got split_sizes={list(split_sizes)}"
+            f"size at dimension {dim}), but got split_sizes={list(split_sizes)}"
         )
     return pieces(layout, split_sizes, dim)
 
@@ -466,8 +463,8 @@ def select_backward(grad_output, input_sizes, dim, index):
 
 
 @op(
-    "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
-    "step) -> Tensor",
+    "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, "
+    "SymInt step) -> Tensor",
     grad_output=lambda grad, dim, start, end, step: calls.slice(grad, dim, start, end, step),
     node="SliceBackwardBackward0",
 )

@@ -20,13 +20,11 @@ from refgrad.tensor import Tensor
 
 DUPLICATES = (
     "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
-    "see "
-    "github.com/pytorch/pytorch/issues/40967 for more information"
+    "see github.com/pytorch/pytorch/issues/40967 for more information"
 )
 SETS = (
     "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
-    "will change "
-    "between runs. Please use a list instead."
+    "will change between runs. Please use a list instead."
 )
 
 everywhere_before: OrderedDict = OrderedDict()
@@ -155,9 +153,7 @@ class Optimizer:
     # Step ---------------------------------------------------------------------------------------------------
 
     def step(self, closure: Callable | None = None) -> Any:
-        """Update every parameter that has a gradient; `closure` computes them (and the loss, which is
-        returned) first.
-        """
+        """Update parameters that have gradients; `closure` first computes these, and the loss returned."""
         if type(self).update is Optimizer.update:
             raise NotImplementedError
         before = modes.state.grad
@@ -227,8 +223,8 @@ class Optimizer:
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(one["params"]) != len(other["params"]) for one, other in zip(groups, saved, strict=True)):
             raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's "
-                "group"
+                "loaded state dict contains a parameter group that doesn't match the size "
+                "of optimizer's group"
             )
         parameters = {
             number: parameter

@@ -48,11 +48,14 @@ class NoNumber(Exception):
         first, second = (f"{type(value).__name__}(): {value}" for value in self.args)
         item = "".join(str([step]) for step in place)
         return RuntimeError(
-            f"Originating a NumberPair() at item {item} with\n\n{first}\n\nand\n\n{second}\n\nresulted in "
-            "the unexpected exception above. If you are a user and see this message during normal operation "
-            "please file an issue at https://github.com/pytorch/pytorch/issues. If you are a developer and "
-            "working on the comparison functions, please except the previous error and raise an expressive "
-            "`ErrorMeta` instead."
+            f"Originating a NumberPair() at item {item} with\n\n"
+            f"{first}\n\n"
+            "and\n\n"
+            f"{second}\n\n"
+            "resulted in the unexpected exception above. If you are a user and see this message during "
+            "normal operation please file an issue at https://github.com/pytorch/pytorch/issues. If you are "
+            "a developer and working on the comparison functions, please except the previous error and raise "
+            "an expressive `ErrorMeta` instead."
         )
 
 
@@ -139,9 +142,9 @@ def assert_allclose(
         stacklevel=2,
     )
     if not isinstance(actual, Tensor):
-        actual = refgrad.tensor(actual)
+        actual = refgrad.tensor(actual)  # type: ignore[operator]
     if not isinstance(expected, Tensor):
-        expected = refgrad.tensor(expected, dtype=actual.dtype)
+        expected = refgrad.tensor(expected, dtype=actual.dtype)  # type: ignore[operator]
     if rtol is None and atol is None:
         loose = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
         found = [loose.get(tensor.dtype.name, (0.0, 0.0)) for tensor in (actual, expected)]

@@ -90,8 +90,8 @@ def check_interval(low: float, high: float, lowest: float, highest: float, dtype
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     elif high < lowest or low >= highest:
         raise ValueError(
-            f"The value interval specified by `low` and `high` is [{low}, {high}), but {dtype} only supports "
-            f"[{lowest}, {highest})"
+            f"The value interval specified by `low` and `high` is [{low}, {high}), but {dtype} only "
+            f"supports [{lowest}, {highest})"
         )
 
 

@@ -1,8 +1,9 @@
-"""`torch.utils.checkpoint`: keep the inputs of a function instead of its intermediate results, and run it again in backward.
+"""`torch.utils.checkpoint`: keep the inputs of a function instead of its intermediate results, and run it
+again in backward.
 
-*Frame*: one checkpointed call. *Holder*: stands in a node for a tensor that the call saved; the tensor itself is computed
-again when backward asks for it. *Reentrant*: the older form, one node that runs a backward of its own. Source:
-`torch.utils.checkpoint` in PyTorch's docs.
+*Frame*: one checkpointed call. *Holder*: stands in a node for a tensor that the call saved; the tensor
+itself is computed again when backward asks for it. *Reentrant*: the older form, one node that runs a
+backward of its own. Source: `torch.utils.checkpoint` in PyTorch's docs.
 """
 
 import contextlib
@@ -33,34 +34,36 @@ __all__ = [
 ]
 
 NO_CHOICE = (
-    "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling "
-    "checkpoint without use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need to "
-    "preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more details on the "
-    "differences between the two variants."
+    "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch "
+    "2.9, calling checkpoint without use_reentrant will raise an exception. use_reentrant=False is "
+    "recommended, but if you need to preserve the current default behavior, you can pass "
+    "use_reentrant=True. Refer to docs for more details on the differences between the two variants."
 )
 NO_CHOICE_SEQUENTIAL = (
-    "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. In version 2.9 "
-    "we will raise an exception if use_reentrant is not passed. use_reentrant=False is recommended, but if you need to "
-    "preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more details on the "
-    "differences between the two variants."
+    "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
+    "explicitly. In version 2.9 we will raise an exception if use_reentrant is not passed. "
+    "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you "
+    "can pass use_reentrant=True. Refer to docs for more details on the differences between the two "
+    "variants."
 )
 ONLY_BACKWARD = (
-    "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to "
-    ".backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without passing the "
-    "`inputs` argument."
+    "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+    "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+    ".backward() without passing the `inputs` argument."
 )
 UNPACKED_TWICE = (
-    "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. {}If you are calling "
-    "ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue with details on your use "
-    "case."
+    "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. {}If "
+    "you are calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open "
+    "an issue with details on your use case."
 )
 OVERLAP = (
-    "Performing two backward calls that overlap (i.e. require the same saved activation in order to compute gradients) is "
-    "not allowed while under the torch.utils.checkpoint.GraphExecGroup context. "
+    "Performing two backward calls that overlap (i.e. require the same saved activation in order to "
+    "compute gradients) is not allowed while under the torch.utils.checkpoint.GraphExecGroup context. "
 )
 SUPPRESSED = (
-    "torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised during the "
-    "checkpointed forward. This is not supported because checkpoint cannot return a value for a failed forward."
+    "torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised "
+    "during the checkpointed forward. This is not supported because checkpoint cannot return a value for "
+    "a failed forward."
 )
 TIP = """
 Tip: To see a more detailed error message, either pass `debug=True` to
@@ -87,7 +90,8 @@ class CheckpointError(RuntimeError):
 
 
 class Overrides:
-    """What the context managers of this module force, for calls made inside them; None leaves the choice to the call."""
+    """What the context managers of this module force, for calls made inside them; None leaves the choice to
+    the call."""
 
     early_stop: bool | None = None
     debug: bool | None = None
@@ -128,10 +132,12 @@ def detach_variable(inputs: Any) -> tuple:
     if not isinstance(inputs, tuple):
         kind = type(inputs).__name__
         raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {kind}")
-    return tuple(
-        value.detach().requires_grad_(value.requires_grad) if isinstance(value, Tensor) else value
-        for value in inputs
-    )
+    found = list(inputs)
+    for i, value in enumerate(inputs):
+        if isinstance(value, Tensor):
+            found[i] = value.detach()
+            found[i].requires_grad = value.requires_grad
+    return tuple(found)
 
 
 def check_backward_validity(inputs: Sequence[Any]) -> None:
@@ -187,7 +193,8 @@ class CheckpointFunction(Function):
 
 @contextlib.contextmanager
 def replayed_rng(state: Tensor | None) -> Iterator[None]:
-    """Inside the block, random numbers come from `state`, and afterwards as if it had not been; None changes nothing."""
+    """Inside the block, random numbers come from `state`, and afterwards as if it had not been; None
+    changes nothing."""
     with fork_rng(enabled=state is not None):
         if state is not None:
             set_rng_state(state)
@@ -226,7 +233,8 @@ class KeepInputs(Function):
 
 
 class Frame:
-    """One checkpointed call: its arguments, what its first run saved, and what each second run has saved so far."""
+    """One checkpointed call: its arguments, what its first run saved, and what each second run has saved so
+    far."""
 
     def __init__(self, recompute: Callable, early_stop: bool, describe: Callable, debug: bool):
         self.recompute = recompute
@@ -288,9 +296,9 @@ class Frame:
         with (
             saved_tensors_hooks(lambda tensor: self.pack_again(run, tensor), lambda tensor: tensor),
             enable_grad(),
+            contextlib.suppress(Enough),
         ):
-            with contextlib.suppress(Enough):
-                self.recompute(*args)
+            self.recompute(*args)
         self.finished.add(run)
         try:
             self.check(run)
@@ -307,8 +315,8 @@ class Frame:
         if number >= len(self.holders):
             if self.completed:
                 raise CheckpointError(
-                    "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
-                    f"forward pass.\n{TIP}"
+                    "torch.utils.checkpoint: trying to save more tensors during recomputation than during "
+                    f"the original forward pass.\n{TIP}"
                 )
             self.lenient = True
             return tensor
@@ -329,8 +337,9 @@ class Frame:
             return
         if self.counts[run] != len(self.holders):
             raise CheckpointError(
-                "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
-                f"recomputation.\nNumber of tensors saved during forward: {len(self.holders)}\n"
+                "torch.utils.checkpoint: A different number of tensors was saved during the original "
+                "forward and recomputation.\nNumber of tensors saved during forward: "
+                f"{len(self.holders)}\n"
                 f"Number of tensors saved during recomputation: {self.counts[run]}.\n{TIP}"
             )
         text = ""
@@ -339,11 +348,12 @@ class Frame:
             if holder is not None:
                 second = self.describe(holder.again[run])
                 if second != first:
-                    text += f"tensor at position {number}:\nsaved metadata: {first}\nrecomputed metadata: {second}\n"
+                    text += f"tensor at position {number}:\nsaved metadata: {first}\n"
+                    text += f"recomputed metadata: {second}\n"
         if text:
             raise CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during "
-                f"the forward pass.\n{text}.\n{TIP}"
+                "torch.utils.checkpoint: Recomputed values for the following tensors have different "
+                f"metadata than during the forward pass.\n{text}.\n{TIP}"
             )
 
     def detailed(self, run: Any) -> CheckpointError:

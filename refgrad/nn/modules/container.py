@@ -261,8 +261,7 @@ def pairs_of(entries: Any, owner: str) -> list:
     if not isinstance(entries, Iterable):
         raise TypeError(
             f"{owner.replace('Parameter', 'Parameters')}.update should be called with an iterable of "
-            "key/value pairs, but "
-            f"got {type(entries).__name__}"
+            f"key/value pairs, but got {type(entries).__name__}"
         )
     if isinstance(entries, (Mapping, ModuleDict, ParameterDict)):
         return list(entries.items())

@@ -200,8 +200,7 @@ class _TransposedConvolution(_ConvNd):
         if len(wanted) != rank:
             raise ValueError(
                 f"ConvTranspose{rank}D: for {input.dim()}D input, output_size must have {rank} or "
-                f"{lead + rank} elements "
-                f"(got {len(wanted)})"
+                f"{lead + rank} elements (got {len(wanted)})"
             )
         least = [
             (input.size(i + lead) - 1) * self.stride[i]
@@ -214,8 +213,7 @@ class _TransposedConvolution(_ConvNd):
         if any(not low <= size <= high for low, size, high in zip(least, wanted, most, strict=True)):
             raise ValueError(
                 f"requested an output size of {wanted}, but valid sizes range from {least} to {most} (for an "
-                "input of "
-                f"{input.size()[2:]})"
+                f"input of {input.size()[2:]})"
             )
         return [size - low for size, low in zip(wanted, least, strict=True)]
 

@@ -96,8 +96,7 @@ class Bilinear(Module):
     def extra_repr(self) -> str:
         return (
             f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
-            f"out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
+            f"out_features={self.out_features}, bias={self.bias is not None}"
         )
 
 
@@ -127,8 +126,7 @@ class Unflatten(Module):
             if not isinstance(size, int):
                 raise TypeError(
                     "unflattened_size must be tuple of ints, but found element of type "
-                    f"{type(size).__name__} at pos "
-                    f"{place}"
+                    f"{type(size).__name__} at pos {place}"
                 )
         self.dim = dim
         self.unflattened_size = unflattened_size

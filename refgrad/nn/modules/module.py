@@ -24,10 +24,9 @@ from refgrad.tensor import Device, Tensor
 
 COMPLEX_MODULES = (
     "Complex modules are a new feature under active development whose design may change, and some modules "
-    "might not work "
-    "as expected when using complex tensors as parameters or buffers. Please file an issue at "
-    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work "
-    "as expected."
+    "might not work as expected when using complex tensors as parameters or buffers. Please file an issue "
+    "at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not "
+    "work as expected."
 )
 
 
@@ -68,8 +67,8 @@ class Module(Hooked, Stateful):
                 )
             if args:
                 raise TypeError(
-                    f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were "
-                    "given"
+                    f"{type(self).__name__}.__init__() takes 1 positional argument but "
+                    f"{len(args) + 1} were given"
                 )
         own = self.__dict__
         own["training"] = True
@@ -107,8 +106,8 @@ class Module(Hooked, Stateful):
         )
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None "
-                "required)"
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor "
+                "or None required)"
             )
         for hook in everywhere.buffer.values():
             changed = hook(self, name, tensor)
@@ -133,15 +132,14 @@ class Module(Hooked, Stateful):
         )
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None "
-                "required)"
+                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter "
+                "or None required)"
             )
         if param is not None and param.grad_fn:
             raise ValueError(
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
-                "explicitly. To "
-                f"express '{name}' as a function of another Tensor, compute the value in the forward() "
-                "method."
+                f"explicitly. To express '{name}' as a function of another Tensor, compute the value in "
+                "the forward() method."
             )
         if param is not None:
             for hook in everywhere.parameter.values():
@@ -184,8 +182,8 @@ class Module(Hooked, Stateful):
         elif name in own.get("_parameters", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None "
-                    "expected)"
+                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter "
+                    "or None expected)"
                 )
             self.register_parameter(name, value)
         elif isinstance(value, Module):
@@ -196,16 +194,15 @@ class Module(Hooked, Stateful):
         elif name in own.get("_modules", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None "
-                    "expected)"
+                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module "
+                    "or None expected)"
                 )
             own["_modules"][name] = through_module_hooks(self, name, value)
         elif name in own.get("_buffers", ()) or isinstance(value, Buffer):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or "
-                    "None "
-                    "expected)"
+                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor "
+                    "or None expected)"
                 )
             kept = (
                 value.persistent
@@ -264,9 +261,7 @@ class Module(Hooked, Stateful):
     def _named_members(
         self, get_members_fn: Callable, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """What `get_members_fn` finds in this module and those below it, each once unless duplicates are
-        wanted.
-        """
+        """What `get_members_fn` finds in this module and below, each once unless duplicates are wanted."""
         found = (
             self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
             if recurse
@@ -404,8 +399,8 @@ class Module(Hooked, Stateful):
         if dtype is not None:
             if dtype.category < dtypes.FLOATING:
                 raise TypeError(
-                    "nn.Module.to only accepts floating point or complex dtypes, but got desired "
-                    f"dtype={dtype}"
+                    "nn.Module.to only accepts floating point or complex dtypes, but "
+                    f"got desired dtype={dtype}"
                 )
             if dtype.is_complex:
                 warnings.warn(COMPLEX_MODULES, stacklevel=2)

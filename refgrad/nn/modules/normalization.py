@@ -286,9 +286,8 @@ class _InstanceNorm(_NormBase):
         if input.size(place) != self.num_features:
             if self.affine:
                 raise ValueError(
-                    f"expected input's size at dim={place} to match num_features ({self.num_features}), but "
-                    "got: "
-                    f"{input.size(place)}."
+                    f"expected input's size at dim={place} to match num_features ({self.num_features}), "
+                    f"but got: {input.size(place)}."
                 )
             warnings.warn(
                 f"input's size at dim={place} does not match num_features. You can silence this warning by "

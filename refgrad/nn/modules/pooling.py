@@ -59,8 +59,7 @@ class _MaxPoolNd(Module):
     def extra_repr(self) -> str:
         return (
             f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-            f"dilation={self.dilation}, "
-            f"ceil_mode={self.ceil_mode}"
+            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
         )
 
 
@@ -174,8 +173,8 @@ class _LPPoolNd(Module):
 
     def extra_repr(self) -> str:
         return (
-            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"ceil_mode={self.ceil_mode}"
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}, ceil_mode={self.ceil_mode}"
         )
 
 

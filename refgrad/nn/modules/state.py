@@ -196,8 +196,7 @@ def load_into(module: Any, state: Any, prefix: str, metadata: Any, assign: bool,
         if hook(module, incompatible) is not None:
             raise AssertionError(
                 "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
-                "values, if "
-                "incompatible_keys need to be modified, it should be done inplace."
+                "values, if incompatible_keys need to be modified, it should be done inplace."
             )
 
 
@@ -213,8 +212,7 @@ def load_one(module: Any, name: str, target: Any, key: str, source: Any, assign:
     if source.shape != target.shape:
         return (
             f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, the shape "
-            "in current "
-            f"model is {target.shape}."
+            f"in current model is {target.shape}."
         )
     try:
         with no_grad():
@@ -229,7 +227,7 @@ def load_one(module: Any, name: str, target: Any, key: str, source: Any, assign:
     except Exception as error:
         return (
             f'While copying the parameter named "{key}", whose dimensions in the model are {target.size()} '
-            "and whose "
-            f"dimensions in the checkpoint are {source.size()}, an exception occurred : {error.args}."
+            f"and whose dimensions in the checkpoint are {source.size()}, an exception "
+            f"occurred : {error.args}."
         )
     return ""
