@@ -274,7 +274,7 @@ def close_text(expected: str, actual: str, is_exact: bool) -> bool:
 
 
 def close_printed(expected: str, actual: str) -> bool:
-    """Whether two printed numbers agree; `3.` stands for a whole number, and so has no last digit to differ in."""
+    """Whether two printed numbers agree; `3.`, a whole number, has no last digit to differ in."""
     if expected == actual:
         return True
     if "." not in expected or "." not in actual:

@@ -176,7 +176,9 @@ def tensors_of(trace: Trace | None) -> list[dict[str, TensorSeen]]:
         update(state, seen)
         steps.append(
             {
-                name: TensorSeen(*record[value], record[requires_grad] is True, record[is_leaf] is True)
+                name: TensorSeen._make(
+                    (*record[value], record[requires_grad] is True, record[is_leaf] is True)
+                )
                 for name, record in state.items()
                 if is_tensor(record) and is_numbers(record[value]) and not is_transient(name)
             }

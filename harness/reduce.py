@@ -269,8 +269,8 @@ class Reducer:
             if made and self.put_all(self.shaped(made, shape)):
                 break
         for place in made:
-            for shape in (*SHAPES, None):
-                texts = self.shaped([place], shape)
+            for wanted in (*SHAPES, None):
+                texts = self.shaped([place], wanted)
                 if texts and self.put_all(texts):
                     break
 

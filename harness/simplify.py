@@ -64,7 +64,7 @@ def variants(tree: ast.Module) -> Iterator[str]:
     for holder, name, at in list(places(tree)):
         value = getattr(holder, name)
         node = value if at is None else value[at]
-        if isinstance(value, list) and may_lose(holder, name, value, node):
+        if at is not None and isinstance(value, list) and may_lose(holder, name, value, node):
             kept = value[:]
             del value[at]
             yield ast.unparse(tree)

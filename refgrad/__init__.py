@@ -1,7 +1,7 @@
 """A reference implementation of PyTorch's eager autograd: `import refgrad as torch` runs a torch script.
 
-The functions are loaded on first use (surface.py), submodules too, so that importing this package costs little
-more than importing NumPy.
+The functions are loaded on first use (surface.py), submodules too, so that importing this package costs
+little more than importing NumPy.
 """
 
 import importlib as _importlib

@@ -232,8 +232,9 @@ def show_saved(node: Any, name: str) -> Any:
         return value
     if isinstance(value, list):
         return tuple(value)
-    kind: Any = np.complex128 if isinstance(value, complex) else np.float64 if isinstance(value, float) else None
-    kind = kind or (np.bool_ if isinstance(value, bool) else np.int64)
+    kind: type[np.generic] = np.bool_ if isinstance(value, bool) else np.int64
+    if isinstance(value, (float, complex)):
+        kind = np.float64 if isinstance(value, float) else np.complex128
     return wrap(np.asarray(value, kind))
 
 

@@ -1,4 +1,4 @@
-"""The source of the functions that users call: kernel, result, record; of view ops too, which move no data."""
+"""The source of the functions that users call: kernel, result, record; of view ops, which move no data."""
 
 from refgrad.recipe import Recipe
 

@@ -98,7 +98,9 @@ def node_class(recipe: Recipe, name: str) -> type:
         "RESULTS": {r: (i if i in differentiable else -1) for r, i in recipe.saved_results.items()},
         "EDGES": edges,
         "GUARDS": {
-            saved: edges[guard] for saved in recipe.saved_inputs if (guard := recipe.guard(saved) or "") in edges
+            saved: edges[guard]
+            for saved in recipe.saved_inputs
+            if (guard := recipe.guard(saved) or "") in edges
         },
         "apply": build(apply_source(recipe), "apply", formula_namespace(recipe, f"{name}.apply")),
     }

@@ -200,10 +200,11 @@ def next_nodes(node: Node) -> list[Node]:
 
 
 def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -> None:
-    """Visit each node once, highest sequence number first, after all its gradients arrived; first `node`.
+    """Visit each node once, highest sequence number first, after its gradients arrived; `node` first.
 
-    `waiting` holds the gradients of nodes that wait for more. A node that becomes ready while no other is goes
-    next at once. Variables are cleared early where `add_gradient` and `accumulate` look at reference counts.
+    `waiting` holds the gradients of nodes that wait for more. A node that becomes ready while no other is
+    goes next at once. Variables are cleared early where `add_gradient` and `accumulate` look at reference
+    counts.
     """
     ready = Ready()
     heap, push, pop = ready.heap, ready.push, ready.pop

@@ -105,8 +105,8 @@ class Node:
     """One step of the backward graph.
 
     `next_edges` says where each gradient goes. `output_shape` and `output_dtype` (NumPy's) are those of the
-    forward's output; of a node with several outputs `output_shape` is None and `output_pairs` holds a pair for
-    each. The names are long because users keep attributes of their own on the nodes of custom Functions:
+    forward's output; of a node with several outputs `output_shape` is None and `output_pairs` holds a pair
+    for each. The names are long because users keep attributes of their own on the nodes of custom Functions:
     `ctx.shape`, `ctx.hooks`.
     """
 
@@ -342,8 +342,8 @@ def argument_mismatch(function: str, signature: str, given: str) -> TypeError:
 class Packed:
     """A saved tensor that went through a pair of saved-tensor hooks; its version is not checked.
 
-    What the unpack hook gives back takes the place in the graph that the tensor had: `edge`, or, of a result of
-    the saving node itself (`node`), only its number, so that no cycle arises.
+    What the unpack hook gives back takes the place in the graph that the tensor had: `edge`, or, of a result
+    of the saving node itself (`node`), only its number, so that no cycle arises.
     """
 
     __slots__ = ("packed", "unpack_hook", "edge", "own_output")

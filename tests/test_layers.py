@@ -12,14 +12,15 @@ errors dtypes layout lazy types return_types schema argument_errors binding sign
 storage graph generator tensor printing views
 samples call recipe apply_source call_source inplace_source compiler op gradients hooks engine
 kernels ops
-namespaces linalg special functional operators toplevel autograd methods serialization random nn optim func utils testing
+namespaces linalg special functional operators toplevel autograd _C methods serialization surface random \
+nn optim func utils testing
 """
 HARNESS = """
 program outcome
 facts trace compare verdict known
 engines run record
-generate reduce cases new campaign
-cli commands explain picture report pytest_plugin
+generate finding simplify buckets judge reduce cases new campaign
+cli commands campaign_commands explain picture report pytest_plugin
 """
 DOORS = {
     "torch": ("harness/engines/pytorch.py", "harness/engines/compiled.py", "harness/generate/opinfo.py"),

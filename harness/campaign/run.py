@@ -37,6 +37,10 @@ class Job:
     at: int = 0
     fields: dict[str, Any] = field(default_factory=dict, compare=False)
 
+    @property
+    def name(self) -> str:
+        return "reduce" if self.urgency == REDUCE else "batch"
+
 
 @dataclass
 class Bounds:
@@ -97,11 +101,9 @@ class Campaign:
             threading.Thread(target=self.serve, args=(client,), daemon=True) for client in self.clients
         ]
         try:
-            for batch in self.journal.batches:
-                self.in_order(batch)
+            self.begin()
             for thread in threads:
                 thread.start()
-            self.hand_out()
             while self.running:
                 with suppress(queue.Empty):
                     self.receive(*self.answers.get(timeout=0.1))
@@ -120,12 +122,17 @@ class Campaign:
             for client in self.clients:
                 client.close()
 
+    def begin(self) -> None:
+        """Take up what an earlier run found, and hand out the first jobs."""
+        for batch in self.journal.batches:
+            self.in_order(batch)
+        self.hand_out()
+
     def serve(self, client: Client) -> None:
         """Pass jobs to one host until told to stop; in a thread of its own."""
         while (job := self.jobs.get()).urgency != STOP:
             try:
-                name = "reduce" if job.urgency == REDUCE else "batch"
-                self.answers.put((job, client.ask(name, **job.fields)))
+                self.answers.put((job, client.ask(job.name, **job.fields)))
             except Exception as error:
                 self.answers.put((job, error))
                 return

@@ -41,11 +41,14 @@ class Setup:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Setup":
-        known = tuple(
-            Known(**{key: tuple(value) if isinstance(value, list) else value for key, value in item.items()})
-            for item in data["known"]
-        )
+        entries = [{key: unlisted(value) for key, value in item.items()} for item in data["known"]]
+        known = tuple(Known(**entry) for entry in entries)
         return cls(**{**data, "known": known, "engines": tuple(data["engines"])})
+
+
+def unlisted(value: Any) -> Any:
+    """What JSON made a list is a tuple again."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 @dataclass

@@ -15,7 +15,7 @@ from refgrad.func import trees
 from refgrad.func.levels import Level, stack
 from refgrad.samples import PER_SAMPLE, Batched
 from refgrad.storage import version_cell, version_of
-from refgrad.tensor import Tensor
+from refgrad.tensor import Tensor, alias
 
 NO_ITEM = (
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() "
@@ -130,9 +130,14 @@ def delegate() -> None:
         if name in own or name in keep:
             continue
         if isinstance(value, property):
-            setattr(BatchedTensor, name, property(lambda self, get=value.fget: run(get, (self,), {})))
+            setattr(BatchedTensor, name, property(sampled_getter(value.fget)))
         elif isinstance(value, types.FunctionType):
             setattr(BatchedTensor, name, sampled(value))
+
+
+def sampled_getter(get: Any) -> Callable:
+    """The getter of a property, run for each sample."""
+    return lambda self: run(get, (self,), {})
 
 
 def sampled(method: Callable) -> Callable:
@@ -418,14 +423,13 @@ def put_together(samples: list) -> Tensor:
     """The samples as one tensor, which counts writes, and is a view, as each of them does."""
     from refgrad import stack as stacked
 
-    whole = stacked(samples)
     first = samples[0]
-    if isinstance(first, BatchedTensor) or whole.requires_grad:
-        return whole
-    if first._is_view():
-        return whole.view(whole.shape)
-    version_cell(whole)[0] = version_of(first)
-    return whole
+    if isinstance(first, BatchedTensor) or any(sample.requires_grad for sample in samples):
+        return stacked(samples)
+    order = sorted(range(first.dim()), key=lambda dim: -first.stride(dim))  # as they lie in memory
+    back = [0, *(1 + order.index(dim) for dim in range(first.dim()))]
+    whole = stacked([sample.permute(order) for sample in samples]).permute(back)
+    return whole if first._is_view() else alias(whole, [version_of(first)])
 
 
 def innermost() -> Level | None:

@@ -21,7 +21,7 @@ class VmapInfo(NamedTuple):
 
 
 def transformed(function: Any, args: tuple) -> Any:
-    """The result of `function.apply(*args)` under the innermost transform; UNHANDLED if it is the ordinary one.
+    """The result of `function.apply(*args)` in the innermost transform; UNHANDLED if it is ordinary.
 
     Raises:
         RuntimeError: the Function lacks what the transform needs.

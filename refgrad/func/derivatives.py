@@ -58,7 +58,7 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
 
 def ones_like(tensor: Tensor) -> Tensor:
     """Ones in a tensor's shape."""
-    return tensor.map(ones_like) if is_batched(tensor) else tensor.new_ones(tensor.shape)  # type: ignore[attr-defined]
+    return tensor.map(ones_like) if is_batched(tensor) else tensor.new_ones(tensor.shape)
 
 
 def check_scalar(output: Any) -> None:
@@ -154,7 +154,7 @@ def vjp_at(func: Callable, args: tuple, argnums: Any, has_aux: bool = False) -> 
         gradients = pulled(outputs, leaves, given)
         return trees.unflatten([level.leave(each, spare=True) for each in gradients], input_spec)
 
-    pull.level = level  # type: ignore[attr-defined]
+    pull.level = level
     return (seen, pull, aux) if has_aux else (seen, pull)
 
 
@@ -173,7 +173,7 @@ class Linear:
     def cotangent(self, output: Tensor) -> Tensor:
         """A cotangent to differentiate with respect to; an output of integers has none."""
         if is_batched(output):
-            return output.map(self.cotangent)  # type: ignore[attr-defined]
+            return output.map(self.cotangent)
         zeros = output.detach().new_zeros(output.shape)
         return self.level.enter(zeros) if zeros._can_require_grad() else zeros
 
@@ -287,8 +287,8 @@ def check_real(name: str, kind: str, leaves: list) -> None:
 def basis_of(tensor: Tensor) -> list[Tensor]:
     """The tensors of this shape that have a single one."""
     if is_batched(tensor):
-        columns = zip(*[basis_of(sample) for sample in tensor.samples], strict=True)  # type: ignore[attr-defined]
-        return [tensor.like(list(column)) for column in columns]  # type: ignore[attr-defined]
+        columns = zip(*[basis_of(sample) for sample in tensor.samples], strict=True)
+        return [tensor.like(list(column)) for column in columns]
     count = tensor.numel()
     found = []
     for i in range(count):
@@ -301,7 +301,7 @@ def basis_of(tensor: Tensor) -> list[Tensor]:
 def zeros_of(tensor: Tensor) -> Tensor:
     """Zeros in a tensor's shape."""
     if is_batched(tensor):
-        return tensor.map(zeros_of)  # type: ignore[attr-defined]
+        return tensor.map(zeros_of)
     return tensor.detach().new_zeros(tensor.shape)
 
 
@@ -359,7 +359,7 @@ def jacrev(
                 some.append(gradient)
         by_input = [rows_of(some, outputs, x) for some, x in zip(rows, inputs, strict=True)]
         blocks = [
-            trees.unflatten([pull.level.leave(block) for block in some], input_spec)  # type: ignore[attr-defined]
+            trees.unflatten([pull.level.leave(block) for block in some], input_spec)
             for some in zip(*by_input, strict=True)
         ]
         jacobian = trees.unflatten(blocks, output_spec)

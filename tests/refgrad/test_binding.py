@@ -1,8 +1,8 @@
 """Calls are bound, or refused with a text, as PyTorch does it: every expectation here is asked of PyTorch."""
 
-import sys
 import ast
 import random
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
