@@ -1,5 +1,6 @@
 """Children: forks in which programs run, watched from outside."""
 
+import faulthandler
 import os
 import select
 import signal
@@ -55,6 +56,7 @@ class Child:
         try:
             die_with_parent()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            faulthandler.disable()  # the parent tells what became of it
             nothing = os.open(os.devnull, os.O_RDWR)
             for standard in (0, 1, 2):
                 os.dup2(nothing, standard)

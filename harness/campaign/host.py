@@ -22,11 +22,33 @@ from harness.verdict import Verdict
 
 from . import work
 from .child import Child, Lost, Say
-from .setup import BatchResult, Setup
+from .setup import PATIENCE, BatchResult, Setup
 
 SLOW_TRIALS = 60  # for what hangs: most trials take the whole time limit
 WARM_UP_LIMIT = 30.0
 VERDICTS = {"crash": Verdict.CRASHED, "hang": Verdict.HUNG, "memory": Verdict.CRASHED}
+
+
+class Tally:
+    """The counts of a batch as its programs come in."""
+
+    def __init__(self, batch: BatchResult):
+        self.batch = batch
+        self.verdicts, self.groups = Counter[str](), Counter[str]()
+        self.at = batch.first  # the program that runs
+        self.found: dict[str, Any] | None = None  # what was found in it
+
+    def add(self, verdict: str, found: dict[str, Any] | None) -> None:
+        """Count the program that ran."""
+        self.verdicts[verdict] += 1
+        if found is not None:
+            self.batch.found.append(found)
+        self.found = None
+
+    def result(self, seconds: float) -> BatchResult:
+        self.batch.verdicts, self.batch.groups = dict(sorted(self.verdicts.items())), dict(self.groups)
+        self.batch.seconds = round(seconds, 3)
+        return self.batch
 
 
 class Host:
@@ -55,44 +77,57 @@ class Host:
     # Batches ---------------------------------------------------------------------------------------
 
     def batch(self, first: int, count: int, with_groups: bool = False) -> dict[str, Any]:
-        """Run consecutive programs; one that takes its child with it is named, and the rest goes on."""
-        begun, result = time.monotonic(), BatchResult(first, count)
-        counts, groups = Counter[str](), Counter[str]()
-        number, stop = first, first + count
+        """Run consecutive programs; one that takes its child with it is named, and the rest goes on.
+
+        One that does not end in time gets a second chance with more of it, in a fresh child.
+        """
+        begun, tally = time.monotonic(), Tally(BatchResult(first, count))
+        number, stop, patience = first, first + count, 1
         while number < stop:
-            runner = self.running()
-            runner.tell(f"{number} {stop} {int(with_groups)}")
+            until = stop if patience == 1 else number + 1
             try:
-                for line in runner.lines():
-                    word, _, rest = line.partition(" ")
-                    if word == "at":
-                        number = int(rest)
-                    elif word == "groups":
-                        groups[rest] += 1
-                    elif word == "found":
-                        result.found.append(json.loads(rest))
-                    elif word == "done":
-                        counts[rest] += 1
-                        number += 1
-                    else:
-                        break
-                else:
-                    self.end_runner()  # it ended by itself, after a program that hung
+                reached = self.run(number, until, with_groups and patience == 1, patience, tally)
+                is_hung = reached < until  # it stopped by itself
             except Lost as lost:
                 self.end_runner()
-                result.found.append(self.named(number, lost))
-                counts[VERDICTS[lost.fact]] += 1
-                number += 1
+                reached, is_hung = tally.at, lost.fact == "hang"
+                if not is_hung or patience > 1:
+                    tally.add(VERDICTS[lost.fact], self.named(reached, lost))
+                    reached += 1
+            if patience > 1:
+                number, patience = max(reached, until), 1
+            else:
+                number, patience = reached, PATIENCE if is_hung else 1
         if self.runner is not None and self.runner.grown() > self.setup.memory / 2:
             self.end_runner()  # no one program is to blame
-        result.verdicts, result.groups = dict(sorted(counts.items())), dict(groups)
-        result.seconds = round(time.monotonic() - begun, 3)
-        return result.to_json()
+        return tally.result(time.monotonic() - begun).to_json()
+
+    def run(self, first: int, stop: int, with_groups: bool, patience: int, tally: "Tally") -> int:
+        """Run programs in the runner; the first that did not end in time, or else `stop`."""
+        runner = self.running()
+        runner.limit = 1.2 * patience * self.setup.limit
+        runner.tell(f"{first} {stop} {int(with_groups)} {patience}")
+        for line in runner.lines():
+            word, _, rest = line.partition(" ")
+            if word == "at":
+                tally.at = int(rest)
+            elif word == "groups":
+                tally.groups[rest] += 1
+            elif word == "found":
+                tally.found = json.loads(rest)
+            elif word == "end":
+                return stop
+            elif rest != Verdict.HUNG or patience > 1:
+                tally.add(rest, tally.found)
+            else:
+                tally.found = None
+        self.end_runner()  # it ended by itself, after a program that hung
+        return tally.at if patience == 1 else tally.at + 1
 
     def running(self) -> Child:
         """The child that runs batches; it lives on from batch to batch, for it knows more and more texts."""
         if self.runner is None:
-            self.runner = self.child(work.batches(self.engines), 2.0)
+            self.runner = self.child(work.batches(self.engines))
         return self.runner
 
     def end_runner(self) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 from harness.known import Known
 
-LIMIT = 1.0  # seconds that one run of one program may take, of which most take some milliseconds
+LIMIT = 0.6  # seconds that one run of one program may take, of which most take some milliseconds
+PATIENCE = 3  # times the limit is given once more to what did not end in time, for the machine may be busy
 MEMORY = 2000  # megabytes by which a child may grow
 BATCH = 100
 SIZE = 20  # statements of a generated program, about

@@ -48,7 +48,7 @@ class Engines:
             with_profile,
         )
 
-    def examine(self, program: Program, thorough: bool) -> list[Result]:
+    def examine(self, program: Program, thorough: bool, patience: int = 1) -> list[Result]:
         return examine(
             program,
             self.expected,
@@ -56,7 +56,7 @@ class Engines:
             strict=self.setup.strict,
             thorough=thorough,
             known=self.setup.known,
-            limit=self.setup.limit,
+            limit=patience * self.setup.limit,
         )
 
 
@@ -101,7 +101,7 @@ def warm_up(engine: Engine) -> Work:
 
 
 def batches(engines: Engines) -> Work:
-    """Batches as they are told, "FIRST STOP GROUPS" a line.
+    """Batches as they are told, "FIRST STOP GROUPS PATIENCE" a line; patience multiplies the time limit.
 
     Says "at N" before each program, "groups NAMES" if wanted, "found JSON" for one with findings, "done
     VERDICT" behind each, and "end" behind each batch.
@@ -109,13 +109,13 @@ def batches(engines: Engines) -> Work:
 
     def work(say: Say, told: IO[str]) -> None:
         for line in told:
-            first, stop, with_groups = map(int, line.split())
+            first, stop, with_groups, patience = map(int, line.split())
             for number in range(first, stop):
                 say(f"at {number}")
                 if with_groups:
                     say("groups " + " ".join(groups_of(engines.setup, number)))
                 program = made(engines.setup, number)
-                results = engines.examine(program, is_thorough(number))
+                results = engines.examine(program, is_thorough(number), patience)
                 verdict = worst([result.verdict for result in results])
                 if verdict.is_failure:
                     say("found " + json.dumps(found(number, program, results)))

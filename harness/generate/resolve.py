@@ -74,6 +74,7 @@ class Scope:
         self.blocks: list[tuple] = []
         self.grad = True
         self.handles: list[str] = []
+        self.hooked: Live | None = None  # the tensor that got the last hook
         self.doublings = 0
         self.planted = False
         self.forgets = False  # a Function returns no gradient, so a hook may be handed None

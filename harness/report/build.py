@@ -1,6 +1,7 @@
 """From a record to what a report shows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from harness.cases import TOPICS
 from harness.program import Program
@@ -31,6 +32,10 @@ def build(record: Record) -> Report:
     header = record.header
     named = [header["expected"], *header["engines"]]
     topics: dict[str, Topic] = {}
+    reduced: dict[str, tuple[str, ...]] = {}
+    for data in record.reductions:
+        if "script" in data:
+            reduced[data["program"]] = (*reduced.get(data["program"], ()), data["script"])
     for program in record.programs.values():
         name = program.topic or SCRIPTS
         topic = topics.setdefault(name, Topic(name, SENTENCES.get(name, "")))
@@ -38,7 +43,8 @@ def build(record: Record) -> Report:
         column = worst_column(results)
         topic.counts.add(column)
         if has_place(topic, column, results):
-            topic.shown.append(page_of(program, results, header["strict"]))
+            page = page_of(program, results, header["strict"])
+            topic.shown.append(replace(page, smallest=reduced.get(program.id, ())))
     count_batches(record, topics)
     order = [*TOPICS, SCRIPTS, GENERATED]
     return Report(

@@ -66,6 +66,7 @@ class ProgramPage:
     text: str
     notes: tuple[tuple[str, str], ...]
     results: tuple[Result, ...]
+    smallest: tuple[str, ...] = ()  # scripts that its findings were reduced to
 
     @property
     def column(self) -> str:

@@ -29,13 +29,6 @@ def empty_strided(shape, strides, dtype):
     return np.ndarray(shape, dtype, memory, 0, tuple(stride * memory.itemsize for stride in strides))
 
 
-def written_zeros(like, shape):
-    """Zeros as PyTorch's formulas make them: filling the new memory counts as a write."""
-    zeros = wrap(np.zeros(shape, like._array.dtype))
-    zeros._version_cell = [1]
-    return zeros
-
-
 def kept_strides(array):
     """The strides of a copy: those of a dense array, else those of its dimensions sorted by stride."""
     strides = strides_of(array)

@@ -10,8 +10,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import expands_to, wrap_dim
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import not_implemented
-from refgrad.ops.copying import written_zeros
+from refgrad.ops.checks import not_implemented, written_zeros
 from refgrad.return_types import named
 from refgrad.tensor import wrap
 

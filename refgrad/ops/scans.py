@@ -5,8 +5,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, op
-from refgrad.ops.checks import not_implemented
-from refgrad.ops.copying import written_zeros
+from refgrad.ops.checks import not_implemented, written_zeros
 from refgrad.ops.reductions import as_mask, cast, row_major, summed_type
 from refgrad.return_types import named
 from refgrad.tensor import wrap

@@ -6,6 +6,7 @@ import numpy as np
 
 from refgrad.layout import Layout, contiguous_strides, infer_size, view_strides, window, wrap_dim
 from refgrad.op import calls, op
+from refgrad.ops.checks import written_zeros
 from refgrad.tensor import wrap
 
 
@@ -166,7 +167,7 @@ def as_strided_back(grad, geometry, size, stride, storage_offset):
     """The gradient of the source: what lies at each place of memory, summed over the places of the view."""
     storage_offset = geometry.offset if storage_offset is None else storage_offset
     if 0 in size or 0 in geometry.shape:
-        return grad.new_zeros(geometry.shape)
+        return written_zeros(grad, geometry.shape)
     kept = [i for i, (n, step) in enumerate(zip(size, stride, strict=True)) if n != 1 and step != 0]
     for i in reversed(range(len(size))):
         if size[i] == 1:

@@ -36,8 +36,10 @@ HOOKS = (
 
 @action("hooks", 4)
 def tensor_hook(scope, p):
-    """Tensor.register_hook: prints, replaces, or both."""
-    target = scope.pick(p[0], hookable)
+    """Tensor.register_hook: prints or replaces; every other time on what has a hook already, for the order."""
+    target = scope.hooked if p[3] & 1 else None
+    if target is None or scope.names.get(target.name) is not target or not hookable(target):
+        target = scope.pick(p[0], hookable)
     if target is None:
         look_at_stale(scope, p)
         return
@@ -50,6 +52,7 @@ def tensor_hook(scope, p):
     if "clamp" in text and not scope.exact:
         text = "lambda g: g"
     text = f"{target.name}.register_hook({text})"
+    scope.hooked = target
     if p[2] < 5:
         text = f"{keep_handle(scope)} = {text}"
     scope.emit(text)

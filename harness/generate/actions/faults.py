@@ -232,6 +232,9 @@ def faulty_function(scope, p):
     return True
 
 
+FAULTS += [faulty_function] * (len(functions.FAULTY) - 1)  # each mistake as often as another fault
+
+
 @fault
 def once_differentiable(scope, p):
     """A second derivative through a Function that allows one."""
