@@ -69,6 +69,7 @@ class Campaign:
         self.newest: Finding | None = None
         self.live_buckets: set[BucketSignature] = set()
         self.begun = time.monotonic()
+        self.first_batch: float | None = None  # when its first program began
         self.is_interrupted = False
         self.gaps = self.undone()
 
@@ -155,6 +156,8 @@ class Campaign:
         if job.urgency == RUN:
             self.running.discard(job.number)
             result = BatchResult(**answer)
+            if self.first_batch is None:
+                self.first_batch = time.monotonic() - result.seconds
             self.journal.add_batch(result)
             self.verdicts.update(result.verdicts)
             self.programs += result.count
@@ -209,8 +212,10 @@ class Campaign:
 
     @property
     def rate(self) -> float:
-        """Programs per second of this run."""
-        return (self.programs - self.programs_before) / max(time.monotonic() - self.begun, 0.001)
+        """Programs per second of this run, counted from the first batch: hosts take seconds to start."""
+        if self.first_batch is None:
+            return 0.0
+        return (self.programs - self.programs_before) / max(time.monotonic() - self.first_batch, 0.001)
 
     def buckets(self) -> Buckets:
         """Every finding in its bucket; the same whatever order the answers came in."""

@@ -15,7 +15,7 @@ from refgrad.layout import (
     window,
 )
 from refgrad.op import calls, composite, op
-from refgrad.tensor import CPU, Device, Tensor, wrap
+from refgrad.tensor import CPU, Device, Tensor
 from refgrad.types import contiguous_format
 
 # Memory -----------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ HOOKS = (
 
 @action("hooks", 4)
 def tensor_hook(scope, p):
-    """Tensor.register_hook: prints or replaces; every other time on what has a hook already, for the order."""
+    """Tensor.register_hook: prints or replaces; half the time on what has a hook already, for the order."""
     target = scope.hooked if p[3] & 1 else None
     if target is None or scope.names.get(target.name) is not target or not hookable(target):
         target = scope.pick(p[0], hookable)
