@@ -143,7 +143,7 @@ def resident(pid: int) -> int:
 
 
 def die_with_parent() -> None:
-    """On Linux, have the kernel end this process when its parent is gone, a hang notwithstanding."""
+    """On Linux, have the kernel end this process when the thread that started it is gone, hang or not."""
     if sys.platform == "linux":
         with suppress(Exception):
             import ctypes

@@ -13,16 +13,24 @@ class Pairs:
         self.groups = sorted(groups)
         self.counts: Counter[tuple[str, str]] = Counter()
         self.programs = 0
+        self.missing = set(combinations(self.groups, 2))  # from the programs up to `followed`
+        self.followed = 0
         self.complete_after: int | None = None  # programs until every pair was there
 
     def add(self, used: dict[str, int]) -> None:
-        """Sets of groups ("a b c") with the number of programs that have just these."""
+        """Sets of groups ("a b c") with the number of programs that have just these; batches in any order."""
         for names, programs in used.items():
             self.programs += programs
             for pair in combinations(names.split(), 2):
                 self.counts[pair] += programs
-        if self.complete_after is None and self.hit == self.total:
-            self.complete_after = self.programs
+
+    def follow(self, used: dict[str, int]) -> None:
+        """The same again, batches in the order of their programs: when every pair was there."""
+        if self.missing:
+            self.followed += sum(used.values())
+            self.missing -= {pair for names in used for pair in combinations(names.split(), 2)}
+            if not self.missing:
+                self.complete_after = self.followed
 
     @property
     def total(self) -> int:

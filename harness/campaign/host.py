@@ -21,7 +21,7 @@ from harness.reduce import MOST_TRIALS, Reduction, reduce, script_of
 from harness.verdict import Verdict
 
 from . import work
-from .child import Child, Lost, Say
+from .child import Child, Lost, Say, die_with_parent
 from .setup import PATIENCE, BatchResult, Setup
 
 SLOW_TRIALS = 60  # for what hangs: most trials take the whole time limit
@@ -307,6 +307,7 @@ class Host:
 
 def main() -> None:
     """Answer jobs until standard input ends."""
+    die_with_parent()  # a campaign that is killed leaves nothing running
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the campaign, which then ends its hosts
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever else is written does not disturb the answers

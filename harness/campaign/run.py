@@ -2,6 +2,7 @@
 
 import itertools
 import queue
+import signal
 import threading
 import time
 from collections import Counter
@@ -101,18 +102,19 @@ class Campaign:
         threads = [
             threading.Thread(target=self.serve, args=(client,), daemon=True) for client in self.clients
         ]
+        before = self.note_interrupts()
         try:
             self.begin()
             for thread in threads:
                 thread.start()
-            while self.running:
+            while self.running and not self.is_interrupted:
                 with suppress(queue.Empty):
                     self.receive(*self.answers.get(timeout=0.1))
                     self.hand_out()
                 yield
-        except KeyboardInterrupt:
-            self.is_interrupted = True
         finally:
+            if before is not None:
+                signal.signal(signal.SIGINT, before)
             for client in self.clients:
                 self.jobs.put(Job(STOP, 0))
                 if self.is_interrupted:
@@ -122,6 +124,19 @@ class Campaign:
                     thread.join(timeout=5)
             for client in self.clients:
                 client.close()
+
+    def note_interrupts(self) -> Any:
+        """Have Ctrl-C noted and heeded between two answers, so that no answer is counted by half.
+
+        Gives the handler that was there before; None outside of the main thread, which Ctrl-C does not reach.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return None
+
+        def note(number: int, frame: object) -> None:
+            self.is_interrupted = True
+
+        return signal.signal(signal.SIGINT, note)
 
     def begin(self) -> None:
         """Take up what an earlier run found, and hand out the first jobs."""
@@ -171,10 +186,11 @@ class Campaign:
             self.live_buckets.add(exemplar_of(self.journal.reductions[key])[1])
 
     def in_order(self, result: BatchResult) -> None:
-        """Take up findings in the order of their programs, however batches come in."""
+        """Follow coverage and take up findings in the order of the programs, however batches come in."""
         self.waiting[result.first] = result
         while (ready := self.waiting.pop(self.next_number, None)) is not None:
             self.next_number += ready.count
+            self.pairs.follow(ready.groups)
             for found in sorted(ready.found, key=lambda found: found["number"]):
                 for at, finding in enumerate(findings_in(found)):
                     self.take_up((found["number"], at), found["program"], finding)
