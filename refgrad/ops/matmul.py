@@ -8,6 +8,7 @@ from refgrad import dtypes
 from refgrad.layout import expands_to, layout_of
 from refgrad.modes import GRAD_OFF, state
 from refgrad.op import calls, composite, op
+from refgrad.tensor import wrap
 
 # Kernels ----------------------------------------------------------------------------------------------------
 
@@ -111,7 +112,7 @@ def first_matrix_gradient(grad, mat2, sizes, strides, alpha=1):
     """The gradient of a product's first factor, laid out like that factor."""
     if is_column_major(sizes, strides):
         if is_plain() and alpha == 1:
-            return product(mat2._array.conj(), grad._array.T).T
+            return calls.t(wrap(product(mat2._array.conj(), grad._array.T)))
         return multiplied(calls.t(calls.mm(conj(mat2), calls.t(grad))), alpha)
     if is_plain() and alpha == 1:
         return product(grad._array, mat2._array.T.conj())
@@ -122,7 +123,7 @@ def second_matrix_gradient(grad, mat1, sizes, strides, alpha=1):
     """The gradient of a product's second factor, laid out like that factor."""
     if is_column_major(sizes, strides):
         if is_plain() and alpha == 1:
-            return product(grad._array.T, mat1._array.conj()).T
+            return calls.t(wrap(product(grad._array.T, mat1._array.conj())))
         return multiplied(calls.t(calls.mm(calls.t(grad), conj(mat1))), alpha)
     if is_plain() and alpha == 1:
         return product(mat1._array.T.conj(), grad._array)
