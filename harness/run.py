@@ -2,9 +2,11 @@
 
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
 from harness.compare import Difference, Finder, first_difference, self_difference, told
 from harness.engines.base import END, FULL, QUICK, Engine, OutOfTime
@@ -15,6 +17,7 @@ from harness.trace import Trace
 from harness.verdict import Verdict
 
 TIME_LIMIT = 60.0  # seconds for one run of one program
+BATCH = 64  # programs that one engine runs before the next one does
 
 
 @dataclass(frozen=True)
@@ -76,15 +79,22 @@ class Runs:
     program: Program
     limit: float = TIME_LIMIT
     traces: dict[str, Trace] = field(default_factory=dict)
+    failures: dict[str, BaseException] = field(default_factory=dict)
 
     def __getitem__(self, look: str) -> Trace:
         if look not in self.traces:
-            if self.limit:
-                with time_limit(self.limit):
-                    self.traces[look] = self.engine.run(self.program, look)
-            else:
-                self.traces[look] = self.engine.run(self.program, look)
+            self.run(look)
+        if look in self.failures:
+            raise self.failures[look]
         return self.traces[look]
+
+    def run(self, look: str) -> None:
+        """Run the program and keep the trace, or what kept it from ending."""
+        try:
+            with time_limit(self.limit):
+                self.traces[look] = self.engine.run(self.program, look)
+        except (OutOfTime, Exception) as error:
+            self.failures[look] = error
 
 
 def examine(
@@ -96,13 +106,14 @@ def examine(
     thorough: bool = True,
     known: Sequence[Known] = (),
     limit: float = TIME_LIMIT,
+    prepared: Sequence[Runs] = (),
 ) -> list[Result]:
-    """The result of the expected engine first, then one per engine.
+    """The result of the expected engine first, then one per engine; `prepared` are runs to begin with.
 
     `thorough` looks at everything after every statement and runs each engine once more unwatched. Otherwise
     only what a statement can have changed is looked at, and a difference found so is confirmed thoroughly.
     """
-    runs = Runs(expected, program, limit)
+    runs, *others = prepared or [Runs(engine, program, limit) for engine in (expected, *engines)]
     try:
         trace = runs[FULL if thorough else QUICK]
         results = [own_result(program, runs, thorough)]
@@ -111,14 +122,36 @@ def examine(
         if not runs.traces:
             return results + [failure(program, expected, engine, error) for engine in engines]
         trace = next(iter(runs.traces.values()))
-    for engine in engines:
-        theirs = Runs(engine, program, limit)
+    for engine, theirs in zip(engines, others):
         try:
             result = compare(program, runs, theirs, is_strict(expected, engine, strict), thorough)
         except (OutOfTime, Exception) as error:
             result = failure(program, expected, engine, error, trace)
         results.append(with_known(result, known, expected, engine))
     return results
+
+
+def examine_each(
+    asked: Iterable[tuple[Program, bool]],
+    expected: Engine,
+    engines: Sequence[Engine],
+    *,
+    limit: float = TIME_LIMIT,
+    **options: Any,
+) -> Iterator[list[Result]]:
+    """`examine` for many programs, each with whether thoroughly, in less time.
+
+    Each engine runs a batch before the next one does: its code then stays in the processor's caches, while
+    engines that take turns after every program drive each other out.
+    """
+    asked = iter(asked)
+    while batch := tuple(islice(asked, BATCH)):
+        rows = [[Runs(engine, program, limit) for engine in (expected, *engines)] for program, _ in batch]
+        for column in zip(*rows):
+            for runs, (_, thorough) in zip(column, batch):
+                runs.run(FULL if thorough else QUICK)
+        for (program, thorough), row in zip(batch, rows):
+            yield examine(program, expected, engines, thorough=thorough, limit=limit, prepared=row, **options)
 
 
 def own_result(program: Program, runs: Runs, thorough: bool) -> Result:

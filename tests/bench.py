@@ -128,14 +128,14 @@ def harness_rows(count: int = 300) -> list[Row]:
     """Programs of 20 statements: both engines compared after every statement, against torch alone."""
     from harness.engines import engine
     from harness.generate import prng
-    from harness.run import examine
+    from harness.run import examine_each
 
     torch, refgrad = engine("torch"), engine("refgrad")
     programs = [prng.program(seed) for seed in range(count)]
 
     def compared() -> None:
-        for program in programs:
-            examine(program, torch, [refgrad], thorough=False)
+        for _ in examine_each([(program, False) for program in programs], torch, [refgrad]):
+            pass
 
     def alone() -> None:
         for program in programs:

@@ -13,7 +13,7 @@ from harness.generate import prng
 from harness.known import Known
 from harness.program import Program
 from harness.record import Recorder, program_line, result_line
-from harness.run import examine
+from harness.run import Result, examine_each
 from harness.verdict import Verdict, worst
 
 from .build import GENERATED, MOST_SAMPLES
@@ -66,23 +66,25 @@ class Worker:
         self.expected = engine_named(setup.expected)
         self.engines = [engine_named(spec) for spec in setup.engines]
 
-    def run(self, job: Job) -> Outcome:
-        program, setup = job.make(), self.setup
-        thorough = not job.is_generated or job.seed % ONE_IN == 0
-        results = examine(
-            program,
+    def run(self, jobs: Sequence[Job]) -> list[Outcome]:
+        setup, programs = self.setup, [job.make() for job in jobs]
+        thorough = [not job.is_generated or job.seed % ONE_IN == 0 for job in jobs]
+        found = examine_each(
+            zip(programs, thorough),
             self.expected,
             self.engines,
             strict=setup.strict,
-            thorough=thorough,
             known=setup.known,
             limit=setup.limit,
         )
-        verdict = worst([result.verdict for result in results])
-        keeps = not job.is_generated or verdict is not Verdict.AGREES or job.seed < MOST_SAMPLES
-        return Outcome(
-            verdict, [described(job, program), *(result_line(result, keeps) for result in results)]
-        )
+        return [outcome_of(*row) for row in zip(jobs, programs, found)]
+
+
+def outcome_of(job: Job, program: Program, results: list[Result]) -> Outcome:
+    """The verdict that counts, and the lines; what agrees is kept whole only of cases and some samples."""
+    verdict = worst([result.verdict for result in results])
+    keeps = not job.is_generated or verdict is not Verdict.AGREES or job.seed < MOST_SAMPLES
+    return Outcome(verdict, [described(job, program), *(result_line(result, keeps) for result in results)])
 
 
 def described(job: Job, program: Program) -> dict[str, Any]:
@@ -95,7 +97,7 @@ def start(setup: Setup) -> None:
 
 
 def run_batch(jobs: Sequence[Job]) -> list[Outcome]:
-    return [Worker.current.run(job) for job in jobs]
+    return Worker.current.run(jobs)
 
 
 def crashed(job: Job, setup: Setup) -> Outcome:
@@ -122,7 +124,8 @@ def outcomes(jobs: Iterable[Job], setup: Setup, processes: int) -> Iterator[Outc
     jobs = list(jobs)
     if processes <= 1:
         worker = Worker(setup)
-        yield from map(worker.run, jobs)
+        for at in range(0, len(jobs), BATCH):
+            yield from worker.run(jobs[at : at + BATCH])
         return
     done = 0
     try:
