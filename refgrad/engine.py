@@ -437,7 +437,8 @@ def warn_layout(grad: Tensor, leaf: Tensor) -> None:
 def add_in_place(held: Tensor, gradient: Tensor) -> None:
     """`held += gradient`, for a plain tensor."""
     array = held._array
-    if array.dtype is not gradient._array.dtype or overlaps_itself(array.shape, array.strides):
+    may_overlap = not array.flags.c_contiguous and overlaps_itself(array.shape, array.strides)
+    if may_overlap or array.dtype is not gradient._array.dtype:
         held.add_(gradient)
     else:
         np.add(array, gradient._array, out=array)
