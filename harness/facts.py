@@ -33,8 +33,6 @@ class Scope(Protocol):
     """The live variables, as far as facts need them."""
 
     memory_of: Callable[[Any], int]  # a number that tensors with one storage have in common, 0 for no memory
-    storages: dict[int, list[str]]  # memory: the subjects that were seen to use it
-    objects: dict[int, list[str]]  # id of a tensor: the subjects that were seen to be it
 
     def sharing(self, memory: int, subject: str) -> tuple[str, ...]:
         """The other live subjects (tensors and their grads) that use this memory."""
@@ -364,12 +362,6 @@ def in_one_breath(tensor: Any, scope: Scope, subject: str) -> tuple:
     is_leaf, retains_grad = tensor.is_leaf, tensor.retains_grad
     gradient = tensor.grad if is_leaf or retains_grad else None
     node = tensor.grad_fn
-    memory = scope.memory_of(tensor)
-    group = scope.storages.get(memory)
-    is_alone = group is not None and len(group) == 1 and group[0] == subject
-    shares = () if is_alone else scope.sharing(memory, subject)
-    group = scope.objects.get(id(tensor))
-    is_alone = group is not None and len(group) == 1 and group[0] == subject
     return (
         (DTYPE_NAMES[tensor.dtype], (*tensor.shape,), tensor.tolist()),
         tensor.requires_grad,
@@ -378,8 +370,8 @@ def in_one_breath(tensor: Any, scope: Scope, subject: str) -> tuple:
         None if gradient is None else grad(tensor, scope, subject),
         None if gradient is None else grad_details(tensor, scope, subject),
         (True, scope.name_of(tensor._base)) if tensor._is_view() else False,
-        shares,
-        () if is_alone else scope.same(tensor, subject),
+        scope.sharing(scope.memory_of(tensor), subject),
+        scope.same(tensor, subject),
         None if node is None else type(node).__name__,
         tensor.output_nr,
         tensor._version,

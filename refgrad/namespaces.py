@@ -10,16 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from refgrad import call, modes, signatures
+from refgrad.forms import Call, form_of, settled_call
 from refgrad.op import BY_NAME
+from refgrad.overloads import Binder
 from refgrad.samples import Batched, per_sample
 from refgrad.schema import Schema
 from refgrad.signatures.shown import is_method
 from refgrad.storage import count_write
 from refgrad.tensor import Tensor
-
-NUMBERS = frozenset((int, float))
-LEARNT = NUMBERS | {Tensor}
-INT = frozenset((int,))
 
 
 class Overload(NamedTuple):
@@ -73,114 +71,31 @@ FUNCTIONS_TOO = {
 
 def front(name: str, overloads: list[Overload], method: bool) -> Callable:
     """Make the front of a name."""
-    quick = quick_calls(overloads)
-    sizes = takes_sizes(overloads, method)
-    slow = SlowFront(name, overloads, method)
+    binder = Binder(name, [overload.schema for overload in overloads], method=method)
+    calls = [overload.call for overload in overloads]
+    forms: dict[tuple, Call] = {}
+
+    def bound(args: tuple, kwargs: dict) -> Any:
+        """Match a call with the overloads, and run the one that fits."""
+        index, values, extras = binder.bind(args, kwargs)
+        out = extras.pop("out", None)
+        result = calls[index](*values)
+        return result if out is None else write_out(name, values, result, out)
+
+    def learnt(form: tuple, args: tuple, kwargs: dict) -> Call:
+        """What binds a call of a new form, remembered."""
+        call = forms[form] = settled_call(binder, calls, bound, args, kwargs) or bound
+        return call
 
     def function(*args: Any, **kwargs: Any) -> Any:
+        form = form_of(args, kwargs)
         try:
-            if not kwargs and args:
-                if isinstance(args[0], Tensor):
-                    kinds = tuple([arg.__class__ for arg in args])
-                    known = quick.get(kinds)
-                    if known is not None:
-                        return known[0](*args, *known[1])
-                    if method and sizes is not None and len(args) > 1 and INT.issuperset(kinds[1:]):
-                        return sizes(args[0], args[1:])
-                    return slow.learn(args, kinds, quick)
-                if sizes is not None and not method and INT.issuperset([arg.__class__ for arg in args]):
-                    return sizes(args)
-            return slow(args, kwargs)
+            return (forms.get(form) or learnt(form, args, kwargs))(args, kwargs)
         except Batched:
             return per_sample(function, args, kwargs)
 
     function.__name__ = function.__qualname__ = name
     return function
-
-
-def takes_sizes(overloads: list[Overload], method: bool) -> Callable | None:
-    """The function of a name such as `zeros` or `view`, whose only required argument is a shape."""
-    found = None
-    for overload in overloads:
-        arguments = overload.entry.schema.arguments[1:] if method else overload.entry.schema.arguments
-        if not arguments:
-            return None
-        first, *others = arguments
-        is_shape = first.type in ("SymInt[]", "int[]") and first.size is None and first.default is None
-        if is_shape and all(a.default is not None and a.keyword_only for a in others):
-            found = overload.call
-        elif first.type not in ("ScalarType", "Tensor"):
-            return None
-    return found
-
-
-def quick_calls(overloads: list[Overload]) -> dict[tuple, tuple[Callable, tuple]]:
-    """Calls that need no matching: the classes of the arguments -> the function, and what follows them."""
-    quick: dict[tuple, tuple[Callable, tuple]] = {}
-    for overload in overloads:
-        arguments = overload.entry.schema.arguments
-        required = [a for a in arguments if a.default is None]
-        if required and all(a.type == "Tensor" and not a.optional for a in required):
-            kinds: list[tuple] = [(Tensor,) * len(required)]
-            quick.setdefault(kinds[0], (overload.call, ()))
-            for argument in arguments[len(required) : len(required) + 2]:
-                if argument.type != "Tensor" or argument.keyword_only:
-                    break
-                kinds = [(*known, kind) for known in kinds for kind in (Tensor, type(None))]
-                for known in kinds:
-                    quick.setdefault(known, (overload.call, ()))
-    return quick
-
-
-def learn_subclasses(
-    kinds: tuple, quick: dict[tuple, tuple[Callable, tuple]]
-) -> tuple[Callable, tuple] | None:
-    """The quick call for subclasses of `Tensor`, remembered when there is one for tensors."""
-    plain = tuple([Tensor if issubclass(kind, Tensor) else kind for kind in kinds])
-    known = quick.get(plain)
-    if known is not None:
-        quick[kinds] = known
-    return known
-
-
-class SlowFront:
-    """Matches a call with the overloads of a name, and applies what the schemas do not have (`out=`)."""
-
-    def __init__(self, name: str, overloads: list[Overload], method: bool):
-        from refgrad.overloads import Binder
-
-        self.name = name
-        self.binder = Binder(name, [overload.schema for overload in overloads], method=method)
-        self.calls = [overload.call for overload in overloads]
-
-    def __call__(self, args: tuple, kwargs: dict) -> Any:
-        return self.finish(*self.binder.bind(args, kwargs))
-
-    def learn(self, args: tuple, kinds: tuple, quick: dict[tuple, tuple[Callable, tuple]]) -> Any:
-        """Call with tensors and numbers; remember how, where the values come out as they went in.
-
-        What a tensor counts as can depend on its elements when there are several overloads: it is not learnt.
-        """
-        plain = tuple([Tensor if issubclass(kind, Tensor) else kind for kind in kinds])
-        known = quick.get(plain)
-        if known is not None:  # a subclass such as Parameter
-            quick[kinds] = known
-            return known[0](*args, *known[1])
-        index, values, extras = self.binder.bind(args, {})
-        learnt = NUMBERS.issuperset(plain[1:]) or len(self.calls) == 1 and LEARNT.issuperset(plain)
-        same = all(value is arg for value, arg in zip(values, args, strict=False))
-        if learnt and same and not extras and len(values) >= len(args):
-            quick[kinds] = (self.calls[index], tuple(values[len(args) :]))
-        return self.finish(index, values, extras)
-
-    def finish(self, index: int, values: list, extras: dict[str, Any]) -> Any:
-        """Run the overload that was matched."""
-        if not extras:
-            return self.calls[index](*values)
-        out = extras.pop("out", None)
-        extras.pop("memory_format", None)
-        result = self.calls[index](*values)
-        return result if out is None else write_out(self.name, values, result, out)
 
 
 def write_out(name: str, values: list, result: Any, out: Any) -> Any:

@@ -15,7 +15,7 @@ from refgrad.binding import TYPES, Parser, Signature, Types
 from refgrad.schema import Argument, Schema, SchemaError, format_arguments
 
 _EXTRAS = ("out", "dtype", "layout", "device", "pin_memory", "requires_grad", "generator", "memory_format")
-_SELF = object()  # stands among the sources of a schema's values for the tensor whose method is called
+SELF = object()  # stands among the sources of a schema's values for the tensor whose method is called
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,14 @@ class Plan:
     """How the values of one signature become the values of one schema."""
 
     schema: int
-    sources: tuple[Any, ...]  # per argument of the schema: an index among the values, _SELF, or a _Default
+    sources: tuple[Any, ...]  # per argument of the schema: an index among the values, SELF, or a Default
     extras: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
-class _Default:
+class Default:
+    """A value that the schema has for an argument the signature does not have."""
+
     value: Any
 
 
@@ -46,6 +48,11 @@ class Binder:
         self.parser = Parser(public_name, texts, method=method, types=types)
         parsed = sorted(zip(self.parser.order, self.parser.signatures, strict=True), key=itemgetter(0))
         self.plans = [plan_for(signature, schemas, method) for _, signature in parsed]
+        # The signatures in the order in which they are tried, each with its plan.
+        self.candidates = [
+            (signature, self.plans[index])
+            for index, signature in zip(self.parser.order, self.parser.signatures, strict=True)
+        ]
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int, list[Any], dict[str, Any]]:
         """The schema's index, its values in order, and the extras passed; a method's tensor is `args[0]`.
@@ -71,7 +78,7 @@ class Binder:
     def _value(source: Any, values: list[Any], tensor: Any) -> Any:
         if type(source) is int:
             return values[source]
-        return tensor if source is _SELF else source.value
+        return tensor if source is SELF else source.value
 
 
 def plan_for(signature: Signature, schemas: Sequence[Schema], method: bool) -> Plan | None:
@@ -101,14 +108,14 @@ def _sources(
     position = 0
     for argument in wanted:
         if method and argument.name == "self":
-            sources.append(_SELF)
+            sources.append(SELF)
             continue
         source = at.get(_common_name(argument.name)) if by_name else position
         position += 1
         if source is not None and source < len(given) and _same_type(given[source], argument):
             sources.append(source)
         elif source is None and argument.default is not None:
-            sources.append(_Default(argument.value))
+            sources.append(Default(argument.value))
         else:
             return None
     return sources

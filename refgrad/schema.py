@@ -57,7 +57,7 @@ class Argument:
         value = literal(self.default)
         if self.is_list and isinstance(value, int) and not isinstance(value, bool):
             return (value,) * (self.size or 1)
-        return value
+        return float(value) if self.type == "float" and isinstance(value, int) else value
 
     def __str__(self) -> str:
         base, brackets, _ = self.type.partition("[]")

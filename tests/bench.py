@@ -142,7 +142,7 @@ def harness_rows(count: int = 300) -> list[Row]:
             run_alone(program, torch)
 
     compared()
-    both, one = cpu_times(3, compared, alone)
+    both, one = cpu_times(9, compared, alone)
     return [
         row("generated programs, run and compared / torch alone", both / one, "<=", 3.0),
         row("generated programs compared per second", count / both, ">=", 700),

@@ -12,8 +12,8 @@ errors dtypes layout lazy types return_types schema argument_errors binding sign
 storage graph generator tensor printing views
 samples call recipe apply_source call_source inplace_source compiler op gradients hooks engine
 kernels ops
-namespaces linalg special functional operators toplevel autograd _C methods serialization surface random \
-nn optim func utils testing
+forms namespaces linalg special functional operators toplevel autograd _C methods serialization surface \
+random nn optim func utils testing
 """
 HARNESS = """
 program outcome

@@ -14,10 +14,11 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from harness import facts
+from harness.engines.groups import Groups
 from harness.facts import FACTS, POSITION, SKIP, full_snapshot, plain, snapshot, with_fresh_grad
 from harness.outcome import DONE, Raised, canonical_kind, clean_message, clean_text
 from harness.program import Compiled, Program
-from harness.trace import ABSENT, is_transient
+from harness.trace import ABSENT
 
 if TYPE_CHECKING:
     from harness.engines.base import Engine
@@ -83,8 +84,8 @@ class Session:
         self.known: dict[str, tuple] = {}  # subject: its last record
         self.paths: dict[str, tuple] = {}  # subject inside a container: variable, keys
         self.inside: dict[str, list[str]] = {}  # variable that holds tensors: the subjects in it
-        self.storages: dict[int, list[str]] = {}
-        self.objects: dict[int, list[str]] = {}
+        self.storages = Groups()
+        self.objects = Groups()
         self.missing: tuple[int, str] | None = None
         self.is_observing = False
         self.filename = f"{program.id}.py" if program.path is not None else "<program>"
@@ -264,9 +265,8 @@ class Session:
 
     def look_at_shared(self, seen: dict[str, tuple]) -> None:
         """Look again at what shares its memory: only that can have changed without a sign."""
-        for group in list(self.storages.values()):
-            if len(group) > 1:
-                self.look_at_sharers(tuple(group), seen)
+        for group in self.storages.shared():
+            self.look_at_sharers(group, seen)
 
     # Looking ---------------------------------------------------------------------------------------
 
@@ -356,7 +356,7 @@ class Session:
 
     def register(self, subject: str, tensor: Any) -> None:
         """Note a tensor's memory and identity before anything is read."""
-        self.objects.setdefault(id(tensor), []).append(subject)
+        self.same(tensor, subject)
         try:
             self.sharing(self.memory_of(tensor), subject)
             if (tensor.is_leaf or tensor.retains_grad) and tensor.grad is not None:
@@ -378,17 +378,10 @@ class Session:
                     yield name + suffix, tensor
 
     def sharing(self, memory: int, subject: str) -> tuple[str, ...]:
-        group = self.storages.get(memory)
-        if group is None:
-            if memory and subject[0] != "_":
-                self.storages[memory] = [subject]
-            return ()
-        if subject not in group and not is_transient(subject):
-            group.append(subject)
-        if len(group) == 1 and group[0] == subject:
-            return ()
-        group[:] = [other for other in group if other == subject or self.uses(memory, other)]
-        return tuple(sorted(other for other in group if other != subject))
+        return self.storages.others(memory, subject, self.uses) if memory else ()
+
+    def same(self, tensor: Any, subject: str) -> tuple[str, ...]:
+        return self.objects.others(id(tensor), subject, self.is_object)
 
     def uses(self, memory: int, subject: str) -> bool:
         try:
@@ -397,23 +390,13 @@ class Session:
         except Exception:
             return False
 
-    def same(self, tensor: Any, subject: str) -> tuple[str, ...]:
-        group = self.objects.get(id(tensor))
-        if group is None:
-            if not is_transient(subject):
-                self.objects[id(tensor)] = [subject]
-            return ()
-        if len(group) == 1 and group[0] == subject:
-            return ()
-        if subject not in group and not is_transient(subject):
-            group.append(subject)
-        group[:] = [other for other in group if other == subject or self.resolve(other) is tensor]
-        return tuple(sorted(other for other in group if other != subject))
+    def is_object(self, identity: int, subject: str) -> bool:
+        return id(self.resolve(subject)) == identity
 
     def name_of(self, tensor: Any) -> str | None:
         if tensor is None:
             return None
-        for subject in self.objects.get(id(tensor), ()):
+        for subject in self.objects.at(id(tensor)):
             if self.resolve(subject) is tensor:
                 return subject
         for name, value in self.variables.items():

@@ -5,6 +5,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from refgrad import dtypes, engine, modes
 from refgrad.autograd import function, grad_mode, graph
 from refgrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -16,7 +18,7 @@ from refgrad.autograd.graph import (
     unsafe_preserve_version_counter as _unsafe_preserve_version_counter,  # noqa: F401
 )
 from refgrad.layout import Size
-from refgrad.tensor import Tensor, edge_of
+from refgrad.tensor import Tensor, edge_of, wrap
 
 __all__ = [
     "Function",
@@ -238,7 +240,7 @@ def root_gradients(roots: Sequence, gradients: list, batched: bool) -> list:
         elif isinstance(root, Tensor) and not root.requires_grad:
             found.append(None)
         else:
-            found.append(ones_for(root, shape, dtype))
+            found.append(ones_for(shape, dtype))
     if len(roots) > len(gradients):
         raise RuntimeError(f"got {len(roots)} tensors and {len(gradients)} gradients")
     return found
@@ -284,7 +286,7 @@ def check_root_gradient(gradient: Tensor, shape: tuple, dtype: dtypes.DType, pla
         )
 
 
-def ones_for(root: Any, shape: tuple, dtype: dtypes.DType) -> Tensor:
+def ones_for(shape: tuple, dtype: dtypes.DType) -> Tensor:
     """The implicit gradient of a scalar root.
 
     Raises:
@@ -294,12 +296,7 @@ def ones_for(root: Any, shape: tuple, dtype: dtypes.DType) -> Tensor:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not dtype.is_floating_point:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
-    if isinstance(root, GradientEdge):
-        from refgrad import ones
-
-        return ones(shape, dtype=dtype)
-    with grad_mode.no_grad():
-        return root.new_ones(shape)
+    return wrap(np.ones(shape, dtype.numpy))
 
 
 def root_edges(roots: Sequence) -> list:

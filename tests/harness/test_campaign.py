@@ -122,11 +122,11 @@ def test_a_wrong_op_ends_in_a_bucket_with_a_small_script(here: Path) -> None:
 def test_the_same_whatever_the_number_of_jobs(here: Path) -> None:
     setup = setup_for(engine_that(here, WRONG))
 
-    two = Campaign(setup, Bounds(230, with_groups=True), [Client(setup), Client(setup)], Journal())
+    two = Campaign(setup, Bounds(130, with_groups=True), [Client(setup), Client(setup)], Journal())
     for _ in two.run():
         pass
 
-    assert list(report(two, True)) == list(report(campaign(setup, 230), True))
+    assert list(report(two, True)) == list(report(campaign(setup, 130), True))
 
 
 @pytest.mark.parametrize(
@@ -187,15 +187,15 @@ def test_a_record_keeps_findings_whole_and_the_rest_as_counts(here: Path) -> Non
 def test_going_on_gives_what_an_uninterrupted_campaign_gives(here: Path) -> None:
     setup = setup_for(engine_that(here, WRONG))
     engines = Inline(setup).engines
-    journal = begin("whole.jsonl", setup, engines, False, programs=250)
-    whole = campaign(setup, 250, journal=journal)
+    journal = begin("whole.jsonl", setup, engines, False, programs=150)
+    whole = campaign(setup, 150, journal=journal)
     journal.close()
     data = Path("whole.jsonl").read_bytes()
 
     for cut in (len(data) // 3, len(data) * 2 // 3, len(data) - 20):
         Path("cut.jsonl").write_bytes(data[:cut])
         journal = resume("cut.jsonl", engines)
-        again = campaign(setup, 250, journal=journal)
+        again = campaign(setup, 150, journal=journal)
         journal.close()
 
         assert list(report(again, False)) == list(report(whole, False))
@@ -278,7 +278,7 @@ def wait_for_batches(record: Path, count: int) -> None:
 
 def test_kill_and_resume(here: Path) -> None:
     spec = engine_that(here, WRONG)
-    options = ("--engine", spec, "--seed", "1", "--programs", "400", "--jobs", "1", "--limit", "10")
+    options = ("--engine", spec, "--seed", "1", "--programs", "200", "--jobs", "1", "--limit", "10")
     process = started(here, *options, "--record", "c.jsonl")
     wait_for_batches(here / "c.jsonl", 1)
     process.kill()
@@ -286,10 +286,10 @@ def test_kill_and_resume(here: Path) -> None:
 
     result = refgrad("fuzz", "--record", "c.jsonl", "--resume", "--jobs", "1")
 
-    assert "400 programs:" in result.stdout
+    assert "200 programs:" in result.stdout
     record = read(here / "c.jsonl")
     numbers = [n for batch in record.batches for n in range(batch["first"], batch["first"] + batch["count"])]
-    assert sorted(numbers) == list(range(400))
+    assert sorted(numbers) == list(range(200))
     assert result.exit_code == 1
 
 
