@@ -98,9 +98,9 @@ def campaign(setup: Setup, programs: int, journal: Journal | None = None) -> Cam
     return made
 
 
-def relu_programs(setup: Setup, programs: int) -> list[int]:
+def relu_programs(setup: Setup, programs: int) -> Iterator[int]:
     """The campaign's programs in which the engine's own relu is called."""
-    return [number for number in range(programs) if "torch.relu(" in made(setup, number).text]
+    return (number for number in range(programs) if "torch.relu(" in made(setup, number).text)
 
 
 # Findings ------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_a_wrong_op_ends_in_a_bucket_with_a_small_script(here: Path) -> None:
     done = campaign(setup, 150)
 
     assert done.verdicts.total() == done.programs == 150
-    assert 0 < done.verdicts["DIFFERS"] <= len(relu_programs(setup, 150))
+    assert 0 < done.verdicts["DIFFERS"] <= len([*relu_programs(setup, 150)])
     first = done.buckets().ranked()[0]
     assert first.exemplar.is_confirmed
     assert "op relu" in first.signature.features
@@ -139,7 +139,7 @@ def test_the_same_whatever_the_number_of_jobs(here: Path) -> None:
 )
 def test_what_is_lost_costs_its_program_alone(here: Path, relu: str, verdict: str, said: str) -> None:
     setup = setup_for(engine_that(here, relu), limit=0.5, memory=100)
-    calling = relu_programs(setup, 1000)[0]
+    calling = next(relu_programs(setup, 1000))
     host = Host(setup)
 
     begun = time.monotonic()
