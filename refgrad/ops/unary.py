@@ -7,6 +7,7 @@ import numpy as np
 from refgrad import return_types
 from refgrad.op import calls, composite, op, unary
 from refgrad.ops.checks import first_of_equals, in_single, not_implemented
+from refgrad.tensor import wrap
 
 BOOL_NEGATION = (
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
@@ -67,10 +68,15 @@ def sign(self):
     return signs(self)
 
 
+def unshared_zeros(grad):
+    """Zeros to which nothing is added in place: PyTorch's have no memory there."""
+    return wrap(np.zeros((1, *grad._array.shape), grad._array.dtype)[0])
+
+
 def sgn_back(grad, self, result):
     """The gradient of `sgn`: for complex numbers what is left after projecting on the circle."""
     if self._array.dtype.kind != "c":
-        return calls.zeros_like(grad)
+        return unshared_zeros(grad)
     size = calls.abs(self)
     turned = grad - result * result * grad.conj()
     return calls.masked_fill_(turned / (2.0 * size), size == 0.0, 0.0)
