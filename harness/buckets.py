@@ -13,6 +13,7 @@ rank       the place in furthest-point-first order: each next bucket is the one 
 
 import ast
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -29,6 +30,7 @@ HOOKS = {
     "register_full_backward_hook": "module hook",
     "register_forward_hook": "module hook",
 }
+HOOK_CALL = re.compile(r"\.register_\w*hook\(")
 MODES = words("no_grad enable_grad set_grad_enabled inference_mode detect_anomaly set_detect_anomaly")
 ARGUMENTS = words("create_graph retain_graph inputs allow_unused materialize_grads gradient grad_outputs out")
 NAMED = words(
@@ -210,14 +212,27 @@ def features_of(program: Program, tensors: Tensors = ()) -> frozenset[str]:
         except SyntaxError:
             found.add("syntax error")
             continue
-        for node in ast.walk(tree):
-            for kind, note in NOTES:
-                if isinstance(node, kind):
-                    found.update(note(node))
-    runs = sum(compiled(statement.text).runs_backward for statement in program.statements)
-    if runs > 1:
-        found.add("second backward")
+        for node, is_inside in nodes_of(tree):
+            notes = {note for kind, notes_on in NOTES if isinstance(node, kind) for note in notes_on(node)}
+            found.update(note for note in notes if not (is_inside and note.startswith("op ")))
+    for word, calls in counted(program):
+        if calls > 1:
+            found.add(f"second {word}")
     return frozenset(found | set(tensor_features(tensors)))
+
+
+def nodes_of(node: ast.AST, is_inside: bool = False) -> Iterator[tuple[ast.AST, bool]]:
+    """Every node, and whether it is in the body of a function: which op a hook calls tells of no cause."""
+    yield node, is_inside
+    for child in ast.iter_child_nodes(node):
+        yield from nodes_of(child, is_inside or isinstance(node, (ast.Lambda, ast.FunctionDef)))
+
+
+def counted(program: Program) -> Iterator[tuple[str, int]]:
+    """What tells more when it is there twice: the second run of a graph, the order of hooks."""
+    texts = [statement.text for statement in program.statements]
+    yield "backward", sum(compiled(text).runs_backward for text in texts)
+    yield "hook", sum(len(HOOK_CALL.findall(text)) for text in texts)
 
 
 def call_features(node: ast.Call) -> Iterator[str]:
@@ -271,6 +286,11 @@ def operator_features(node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> Iterator
         yield "in-place"
 
 
+def lambda_features(node: ast.Lambda) -> Iterator[str]:
+    prints = isinstance(node.body, ast.Call) and ast.unparse(node.body.func) == "print"
+    yield "lambda prints" if prints else "lambda returns"
+
+
 Note = Callable[[Any], Iterable[str]]
 NOTES: Sequence[tuple[type | tuple[type, ...], Note]] = (
     (ast.Call, call_features),
@@ -278,6 +298,7 @@ NOTES: Sequence[tuple[type | tuple[type, ...], Note]] = (
     (ast.Subscript, subscript_features),
     ((ast.BinOp, ast.AugAssign), operator_features),
     ((ast.For, ast.While), lambda node: ("loop",)),
+    (ast.Lambda, lambda_features),
     (ast.ClassDef, lambda node: (f"class {ast.unparse(node.bases[0])}",) if node.bases else ()),
 )
 

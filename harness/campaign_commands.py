@@ -1,10 +1,9 @@
-"""`refgrad fuzz` and `refgrad reduce`."""
+"""`refgrad fuzz`, `refgrad merge` and `refgrad reduce`."""
 
 import os
 import random
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,13 @@ from rich.console import Console
 from harness import cases
 from harness.campaign import journal as journals
 from harness.campaign.client import Client, HostGone
+from harness.campaign.cluster import ClusterCrew
+from harness.campaign.crew import Crew, LocalCrew
 from harness.campaign.display import report, watched
 from harness.campaign.journal import Journal
+from harness.campaign.merge import merge, settle
 from harness.campaign.run import Bounds, Campaign
-from harness.campaign.setup import LIMIT, MEMORY, SIZE, Setup
+from harness.campaign.setup import LIMIT, MEMORY, SIZE, BatchResult, Setup
 from harness.campaign.work import program_to_json
 from harness.cli import fail
 from harness.commands import known_differences
@@ -25,11 +27,11 @@ from harness.engines.base import EngineError
 from harness.finding import Finding
 from harness.program import ProgramError
 from harness.record import RecordError
-from harness.reduce import MOST_TRIALS
+from harness.reduce import LONGER, MOST_LINES, MOST_TRIALS, is_short, length_note
 from harness.verdict import Verdict
 
 # Options that a campaign that is resumed cannot change, and their names in the record.
-FIXED = {"seed": "seed", "expected": "expected", "size": "size", "specs": "engines"}
+FIXED = {"seed": "seed", "expected": "expected", "size": "size", "specs": "engines", "first": "first"}
 PROGRAMS = 10_000  # of a campaign that is given no bound
 
 
@@ -38,49 +40,73 @@ PROGRAMS = 10_000  # of a campaign that is given no bound
 @click.option("--expected", default="torch", metavar="SPEC", help="What the others must agree with.")
 @click.option("--strict", is_flag=True, help="Compare every fact of other engines too.")
 @click.option("--programs", type=click.IntRange(1), help=f"How many; {PROGRAMS} if there is no other bound.")
+@click.option("--first", default=0, type=click.IntRange(0), help="The first program: a machine's own share.")
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Begin no program after that time.")
 @click.option("--seed", type=click.IntRange(0), help="Same seed, same programs; one drawn at random if none.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes at a time; one per core if not given.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run on this Dask cluster: tcp://HOST:PORT.")
 @click.option("--size", default=SIZE, show_default=True, type=click.IntRange(1), help="Statements, about.")
 @click.option("--limit", default=LIMIT, show_default=True, type=click.FloatRange(0, min_open=True))
 @click.option("--memory", default=MEMORY, show_default=True, help="Megabytes that a program may take.")
 @click.option("--record", "record_file", metavar="FILE", help="Write findings and counts as JSON lines.")
 @click.option("--resume", "is_resumed", is_flag=True, help="Go on with the campaign of the record.")
 @click.option("--coverage", is_flag=True, help="Print how often feature groups meet in a program.")
-def fuzz(record_file: str | None, is_resumed: bool, jobs: int | None, coverage: bool, **options: Any) -> None:
+def fuzz(
+    record_file: str | None,
+    is_resumed: bool,
+    jobs: int | None,
+    scheduler: str | None,
+    coverage: bool,
+    **options: Any,
+) -> None:
     """Run generated programs on PyTorch and other engines, reduce what differs, and sort it into buckets.
 
     Ctrl-C ends it with the report. The exit code is 0 when nothing differs, 1 when something does, 2 for bad
-    input.
+    input. Give each of several machines the same --seed and its own --first and --programs; `refgrad merge`
+    makes one record of theirs.
     """
     if is_resumed and record_file is None:
         fail("--resume needs the --record of the campaign to go on with")
-    clients: list[Client] = []
+    if jobs and scheduler:
+        fail("--jobs is for this machine; a cluster does as many jobs as its workers have threads")
+    crew: Crew | None = None
     try:
         setup, bounds = asked(record_file if is_resumed else None, options, coverage)
-        clients = [Client(setup) for _ in range(jobs or default_jobs())]
-        clients[0].start()
-        journal = opened(record_file, is_resumed, setup, bounds, clients[0].engines)
-        stale = list(stale_entries(setup, clients[0]))
-        campaign = Campaign(setup, bounds, clients, journal)
-        click.echo(
-            f"seed {setup.seed}: " + ", ".join(f"{e['name']} {e['version']}" for e in clients[0].engines)
-        )
+        crew = ClusterCrew(setup, scheduler) if scheduler else LocalCrew(clients_for(setup, jobs))
+        crew.start()
+        journal = opened(record_file, is_resumed, setup, bounds, crew.engines)
+        stale = list(stale_entries(setup, crew))
+        campaign = Campaign(setup, bounds, crew, journal)
+        click.echo(f"seed {setup.seed}: " + ", ".join(f"{e['name']} {e['version']}" for e in crew.engines))
         watched(campaign, Console(stderr=True))
     except (ProgramError, EngineError, RecordError, HostGone) as problem:
         fail(problem if str(problem) else "a host process died twice in one job; is there enough memory?")
     except KeyboardInterrupt:
         fail("stopped before the first program")
     finally:
-        for client in clients:
-            client.close()
+        if crew is not None:
+            crew.close()
     journal.close()
     for line in [*stale, *report(campaign, coverage)]:
         click.echo(line)
+    if record_file is not None and Path(record_file).is_file():
+        in_order(record_file)
     if campaign.is_interrupted and record_file:
         click.echo(f"interrupted; go on with: refgrad fuzz --record {record_file} --resume")
     differs = any(Verdict(verdict).is_failure for verdict in campaign.verdicts)
     raise SystemExit(1 if differs or stale else 0)
+
+
+def in_order(record_file: str) -> None:
+    """Put a complete record in order; without room for a second one, the record stays as it is."""
+    try:
+        settle(record_file)
+    except RecordError as problem:
+        fail(problem)
+
+
+def clients_for(setup: Setup, jobs: int | None) -> list[Client]:
+    return [Client(setup) for _ in range(jobs or default_jobs())]
 
 
 def asked(record_file: str | None, options: dict[str, Any], with_groups: bool) -> tuple[Setup, Bounds]:
@@ -88,12 +114,12 @@ def asked(record_file: str | None, options: dict[str, Any], with_groups: bool) -
     programs, minutes = options["programs"], options["minutes"]
     entries = tuple(known_differences([cases.FOLDER])) if Path(cases.FOLDER).is_dir() else ()
     if record_file is not None:
-        before = journals.campaign_of(record_file)
+        before = {"first": 0} | journals.campaign_of(record_file)
         for name, option in FIXED.items():
             value = list(options[name]) if name == "specs" else options[name]
             if given(name) and value != before[option]:
                 raise RecordError(f"{record_file}: its campaign has {option} {before[option]}, not {value}")
-        bounds = Bounds(programs or before["programs"], minutes, with_groups)
+        bounds = Bounds(programs or before["programs"], minutes, with_groups, before["first"])
         names = ("expected", "strict", "seed", "size", "limit", "memory")
         engines = tuple(before["engines"])
         return Setup(engines=engines, known=entries, **{name: before[name] for name in names}), bounds
@@ -110,7 +136,7 @@ def asked(record_file: str | None, options: dict[str, Any], with_groups: bool) -
     )
     if programs is None and minutes is None:
         programs = PROGRAMS
-    return setup, Bounds(programs, minutes, with_groups)
+    return setup, Bounds(programs, minutes, with_groups, options["first"])
 
 
 def given(name: str) -> bool:
@@ -131,25 +157,61 @@ def opened(
         return journals.resume(path, engines)
     names = {engine["name"] for engine in engines}
     strict = bool(setup.strict) or names == {"torch", "refgrad"}
-    return journals.begin(path, setup, engines, strict, programs=bounds.programs)
+    return journals.begin(path, setup, engines, strict, first=bounds.first, programs=bounds.programs)
 
 
-def stale_entries(setup: Setup, client: Client) -> Iterator[str]:
+def stale_entries(setup: Setup, crew: Crew) -> Iterator[str]:
     """A line for every known difference whose witness is gone or agrees now."""
-    versions = {engine["name"]: engine["version"] for engine in client.engines}
+    versions = {engine["name"]: engine["version"] for engine in crew.engines}
     for entry in setup.known:
-        if not any(entry.applies(engine["name"], versions) for engine in client.engines[1:]):
+        if not any(entry.applies(engine["name"], versions) for engine in crew.engines[1:]):
             continue
         try:
             program = cases.load_file(Path(cases.FOLDER, f"{entry.witness}.py"))
         except ProgramError as problem:
             yield f"STALE       known difference {entry.id}: its witness cannot be used: {problem}"
             continue
-        if client.ask("verdict", program=program_to_json(program))["verdict"] == Verdict.AGREES:
+        if crew.ask("verdict", program=program_to_json(program))["verdict"] == Verdict.AGREES:
             yield (
                 f"STALE       known difference {entry.id}: its witness {entry.witness} agrees now;"
                 f" remove the entry from {cases.KNOWN_DIFFERENCES}"
             )
+
+
+# Merging -------------------------------------------------------------------------------------------
+
+
+@click.command(name="merge")
+@click.argument("records", metavar="RECORD...", nargs=-1, required=True)
+@click.option("--output", required=True, metavar="FILE", help="Write the merged record here.")
+def merge_records(records: tuple[str, ...], output: str) -> None:
+    """Make one record of those of several machines, which ran shares of one campaign.
+
+    Programs that stand in two records are counted once. What no record holds is named, and `refgrad fuzz
+    --resume` runs it.
+    """
+    try:
+        batches = merge(records, output)
+        bounds = journals.campaign_of(output)
+    except RecordError as problem:
+        fail(problem)
+    programs = sum(batch.count for batch in batches)
+    verdicts = journals.verdicts_of(batches)
+    counts = ", ".join(f"{verdicts[name]:,} {name.lower()}" for name in sorted(verdicts))
+    click.echo(f"{output}: {programs:,} programs{f': {counts}' if counts else ''}")
+    lacking = list(gaps(batches, bounds["first"], bounds["programs"]))
+    if lacking:
+        click.echo(
+            f"no record has {', '.join(lacking)}: run them with refgrad fuzz --record {output} --resume"
+        )
+
+
+def gaps(batches: Sequence[BatchResult], first: int, programs: int | None) -> Iterator[str]:
+    """The programs between those that were run."""
+    ends = [first + programs] if programs is not None else []
+    for start, stop in zip([first, *(b.stop for b in batches)], [*(b.first for b in batches), *ends]):
+        if start < stop:
+            yield f"{start}–{stop - 1}"
 
 
 # Reducing one script -------------------------------------------------------------------------------
@@ -160,7 +222,13 @@ def stale_entries(setup: Setup, client: Client) -> Iterator[str]:
 @click.option("--engine", "specs", multiple=True, metavar="SPEC", help="refgrad (default) or module:NAME.")
 @click.option("--expected", default="torch", metavar="SPEC", help="What the others must agree with.")
 @click.option("--strict", is_flag=True, help="Compare every fact of other engines too.")
-@click.option("--trials", default=MOST_TRIALS, show_default=True, type=click.IntRange(1), help="At most.")
+@click.option(
+    "--trials",
+    default=MOST_TRIALS,
+    show_default=True,
+    type=click.IntRange(1),
+    help=f"At most; {LONGER} times as many while the script has more than {MOST_LINES} lines.",
+)
 @click.option("--limit", default=10.0, show_default=True, type=click.FloatRange(0, min_open=True))
 @click.option("--output", metavar="FILE", help="Write the smallest script here instead of printing it.")
 def reduce_script(
@@ -194,13 +262,12 @@ def reduce_script(
             thorough=thorough,
             most_trials=trials,
         )
-        confirmed = answer["finding"] is not None and confirm(client, answer, thorough)
     except (ProgramError, EngineError, HostGone) as problem:
         fail(problem if str(problem) else f"{script}: the host process died twice; is there enough memory?")
     finally:
         if client is not None:
             client.close()
-    show(script, answer, confirmed, output, time.perf_counter() - begin)
+    show(script, answer, output, time.perf_counter() - begin)
 
 
 def first_finding(client: Client, program: dict[str, Any]) -> Finding | None:
@@ -212,16 +279,7 @@ def first_finding(client: Client, program: dict[str, Any]) -> Finding | None:
     return None
 
 
-def confirm(client: Client, answer: dict[str, Any], thorough: bool) -> bool:
-    """Whether the script shows the same in a process that has run nothing else."""
-    client.stop()
-    client.setup = replace(client.setup, warm=False)
-    wanted = Finding.from_json(answer["finding"])
-    data = client.ask("judge", program=answer["program"], thorough=thorough, only=wanted.engine)["finding"]
-    return data is not None and Finding.from_json(data).is_like(wanted)
-
-
-def show(script: str, answer: dict[str, Any], confirmed: bool, output: str | None, seconds: float) -> None:
+def show(script: str, answer: dict[str, Any], output: str | None, seconds: float) -> None:
     if answer["finding"] is None:
         fail(f"{script}: the difference does not show again; does the script depend on time or chance?")
     if output is None:
@@ -234,6 +292,8 @@ def show(script: str, answer: dict[str, Any], confirmed: bool, output: str | Non
     after = len(answer["program"]["statements"])
     what = f"{answer['before']} statements came down to {after}{f' in {output}' if output else ''}"
     click.echo(f"{what}: {answer['trials']} trials, {seconds:.1f} s", err=True)
-    if not confirmed:
+    if not is_short(answer["script"]):
+        click.echo(length_note(answer["script"]), err=True)
+    if not answer.get("is_confirmed"):
         click.echo("refgrad: the script does not show it in a fresh process", err=True)
         raise SystemExit(1)

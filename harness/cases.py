@@ -25,6 +25,7 @@ TOPICS = {
     "modules": "nn.Module, parameters, optimizers, small networks",
     "saved": "saved tensors: what is saved, when it is checked, when it is freed",
     "checkpoint": "torch.utils.checkpoint: functions that run again in backward",
+    "forward-mode": "torch.autograd.forward_ad: dual tensors and their tangents",
     "func": "torch.func and torch.vmap: transforms of functions",
     "grad-api": "torch.autograd.grad and backward in all their arguments",
     "functional": "torch.autograd.functional, gradcheck, torch.testing",

@@ -13,7 +13,9 @@ COMMANDS = {
     "run": ("harness.commands:run", "Run programs on PyTorch and other engines, and compare."),
     "new": ("harness.commands:new", "Turn a script into a case file, after showing what it does."),
     "fuzz": ("harness.campaign_commands:fuzz", "Run generated programs in bulk; reduce and group findings."),
+    "merge": ("harness.campaign_commands:merge_records", "Make one record of those of several machines."),
     "reduce": ("harness.campaign_commands:reduce_script", "Find the smallest script that still differs."),
+    "score": ("harness.score_commands:score", "Plant mutants in refgrad; how many does the finder kill?"),
     "report": ("harness.report.commands:report", "Make the Markdown and HTML reports from a record."),
     "conformance": (
         "harness.report.commands:conformance",

@@ -8,6 +8,7 @@ An entry of `cases/known_differences.toml`:
     versions = "torch 2.13.*"           # optional: engine and pattern of its version, or a list of them
     cases = ["views/a_case"]            # which programs; or, for any program,
     signature = "*/backward/message/*"  # engine/phase/fact/kind of statement/kind of error, `*` fits anything
+    mentions = ["jvp", "batch_norm"]    # with a signature: only programs in which all of these words stand
     kind = "bug"                        # bug, by-design, unsupported or numeric
     reason = "what differs and why that is right, in a sentence"
     link = "https://..."                # optional: the upstream report
@@ -19,13 +20,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from harness.compare import Difference
 from harness.program import Program, ProgramError
 
 KINDS = ("bug", "by-design", "unsupported", "numeric")
 REQUIRED = ("id", "engine", "kind", "reason", "witness")
-FIELDS = frozenset((*REQUIRED, "versions", "cases", "signature", "link"))
+LISTS = ("cases", "versions", "mentions")
+FIELDS = frozenset((*REQUIRED, *LISTS, "signature", "link"))
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Known:
     versions: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
     signature: str = ""
+    mentions: tuple[str, ...] = ()
     link: str = ""
 
     def applies(self, engine: str, versions: dict[str, str]) -> bool:
@@ -52,6 +56,8 @@ class Known:
     def matches(self, program: Program, difference: Difference | None, missing: str | None = None) -> bool:
         """Whether a difference (or a missing name) of a program is this one."""
         if self.cases and program.id not in self.cases:
+            return False
+        if not all(program.mentions(word) for word in self.mentions):
             return False
         if self.signature:
             return difference is not None and fits(str(difference.signature), self.signature)
@@ -104,13 +110,16 @@ def entry(data: dict, path: str, line: int) -> Known:
         raise ProgramError(path, line, f"kind is {data['kind']!r}; it must be one of {', '.join(KINDS)}")
     if not data.get("cases") and not data.get("signature"):
         raise ProgramError(path, line, 'the entry needs cases = [...] or signature = "..."')
-    texts = {key: value for key, value in data.items() if key not in ("cases", "versions")}
+    if data.get("mentions") and not data.get("signature"):
+        raise ProgramError(
+            path, line, 'mentions = [...] narrows a signature; the entry needs signature = "..."'
+        )
+    texts = {key: value for key, value in data.items() if key not in LISTS}
     for key, value in texts.items():
         if not isinstance(value, str):
             raise ProgramError(path, line, f"{key} must be a text")
-    return Known(
-        **texts, cases=as_texts(data, "cases", path, line), versions=as_texts(data, "versions", path, line)
-    )
+    lists: dict[str, Any] = {key: as_texts(data, key, path, line) for key in LISTS}
+    return Known(**texts, **lists)
 
 
 def as_texts(data: dict, field: str, path: str, line: int) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ from harness.program import Compiled, Program, Statement, compiled, marked
 from harness.simplify import is_made, leaf_text, plain_data, plainer, proposals, renamed
 
 MOST_TRIALS = 150
+MOST_LINES = 25  # of a script; while it has more, so many times as many trials are made
+LONGER = 4
 SHAPES: tuple[tuple[int, ...], ...] = ((), (2,), (2, 2))
 # Statements with one of these words matter to later ones in ways that their names do not tell.
 LASTING = (
@@ -121,6 +123,11 @@ class Reducer:
                 break
         self.without_lane()
 
+    @property
+    def is_short(self) -> bool:
+        """Whether the script is one to read at a glance."""
+        return is_short(script_of(self.program, self.goal))
+
     # Trials ----------------------------------------------------------------------------------------
 
     def holds(self, statements: Sequence[Statement], is_exact: bool | None = None) -> bool:
@@ -130,7 +137,7 @@ class Reducer:
         if key in self.tried:
             return False
         self.tried.add(key)
-        if self.trials >= self.most_trials:
+        if self.trials >= self.most_trials and (self.is_short or self.trials >= LONGER * self.most_trials):
             raise OutOfTrials
         self.trials += 1
         seen = self.judge(program)
@@ -379,3 +386,13 @@ def script_of(program: Program, finding: Finding, title: str = "") -> str:
     where = "" if finding.step < len(statements) else "# At the end:\n"
     before, after = statements[: at + 1], statements[at + 1 :]
     return opening + "\n".join([*before, where + "\n".join(comments), *after]) + "\n"
+
+
+def is_short(script: str) -> bool:
+    return script.count("\n") <= MOST_LINES
+
+
+def length_note(script: str) -> str:
+    """What to say of a script that did not come down to what is read at a glance; nothing of others."""
+    lines = script.count("\n")
+    return "" if is_short(script) else f"{lines} lines, more than {MOST_LINES}: no shorter one was found"

@@ -5,6 +5,7 @@ little more than importing NumPy.
 """
 
 import importlib as _importlib
+import math as _math
 
 import numpy as _np
 
@@ -39,9 +40,13 @@ _np.seterr(all="ignore")
 for _dtype in dtypes.ALL:
     globals()[_dtype.name] = _dtype
 globals().update(dtypes.ALIASES)
+inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 _SUBMODULES = frozenset(
-    ["_C", "nn", "optim", "utils", "linalg", "random", "func", "special", "testing", "return_types"]
+    [
+        *("_C", "backends", "cuda", "distributions", "fft", "func", "linalg", "nn", "optim", "random"),
+        *("return_types", "special", "testing", "utils"),
+    ]
 )
 _FROM_RANDOM = frozenset(
     [

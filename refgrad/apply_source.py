@@ -6,6 +6,7 @@ from refgrad.recipe import Formula, Recipe
 def apply_source(recipe: Recipe) -> str:
     """The source of a node's `apply`: unpack everything that was saved, run the wanted formulas."""
     lines = ["def apply(node, grads, create_graph, needed):"]
+    lines += ["    create_graph = create_graph or DUALS"]  # tangents are carried by ops, not by raw arrays
     lines += fast_lines(recipe)
     add = lines.append
     listed = any(recipe.is_list(target) for target in recipe.targets)
@@ -210,6 +211,9 @@ def list_formula_lines(recipe: Recipe) -> list[str]:
         number = next(k for k, f in enumerate(recipe.formulas) if target in f.targets)
         arguments = call_arguments(recipe, recipe.formulas[number])
         if recipe.is_list(target):
+            if len(recipe.targets) == 1:
+                nobody = "all(edge is None or edge is NOWHERE for edge in edges)"
+                lines.append(f"    if {nobody}: return [None] * len(edges)")
             lines.append(f"    results.extend(formula{number}({arguments}))")
         else:
             lines.append(

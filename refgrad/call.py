@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes, errors, modes
+from refgrad import dtypes, duals, errors, modes
 from refgrad.graph import (
     FREED,
     SHOW_SAVED,
@@ -28,6 +28,7 @@ from refgrad.graph import (
 from refgrad.layout import (
     Layout,
     broadcast_shapes,
+    cast,
     contiguous_strides,
     expands_to,
     is_dense,
@@ -38,7 +39,7 @@ from refgrad.layout import (
     window,
 )
 from refgrad.lazy import plain
-from refgrad.storage import INFERENCE, count_write, version_of
+from refgrad.storage import INFERENCE, count_write, flat_memory, version_of
 from refgrad.tensor import Tensor, edge_of, wrap
 
 PACKAGE = os.path.dirname(__file__)
@@ -111,7 +112,7 @@ def promoted(word: str, *operands: Any) -> list:
     for operand in operands:
         if isinstance(operand, Tensor):
             array = plain(operand._array)
-            arrays.append(array if array.dtype is target else array.astype(target))
+            arrays.append(array if array.dtype is target else cast(array, target))
         else:
             arrays.append(np.asarray(number_of(operand)).astype(target))
     return arrays
@@ -191,6 +192,8 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
         # What an in-place op on a view saved belongs to the view, whose node lies above the written op's.
         of_view = getattr(node, "w_" + name, None)
         tensor._edge = make_edge(node, number) if of_view is None else of_view()
+        if modes.DUALS:
+            duals.restore_result(node, number, tensor)
     return tensor
 
 
@@ -444,17 +447,6 @@ def leave_formula() -> None:
 
 
 # Views ------------------------------------------------------------------------------------------------------
-
-
-def flat_memory(array: np.ndarray) -> np.ndarray:
-    """The memory that a window was cut from, as one contiguous array."""
-    root = root_of(array)
-    if root.flags.c_contiguous:
-        return root
-    if root.flags.forc:
-        return root.T
-    # An owner of permuted memory: the axes in the order in which they lie there.
-    return root.transpose(np.argsort([-stride for stride in root.strides], kind="stable"))
 
 
 def window_of(array: np.ndarray, layout: Layout) -> np.ndarray:

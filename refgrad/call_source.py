@@ -52,7 +52,7 @@ def array_lines(recipe: Recipe, scalar_call: str = "op.scalar_call") -> list[str
                 lines.append(f"    a_{name} = None if {name} is None else plain({name}._array)")
             else:
                 lines.append(f"    a_{name} = {name}._array")
-                if not (recipe.op.writes and name == "self"):
+                if not (recipe.op.writes and name == "self" or name in recipe.op.unresolved):
                     lines.append(f"    if a_{name}.__class__ is not ndarray: a_{name} = plain(a_{name})")
         elif argument.type == "Tensor[]":
             lines.append(f"    a_{name} = [plain(t._array) for t in {name}]")
@@ -176,12 +176,14 @@ def save_result_lines(recipe: Recipe, indent: str, outputs: list[str]) -> list[s
     return lines
 
 
-def start_lines(indent: str, edges: str, array: str, multiple: bool = False) -> list[str]:
-    """Code that makes the node; `array` names the result; with `multiple` `outs` is the tuple of them."""
+def start_lines(indent: str, edges: str, array: str, several: str = "") -> list[str]:
+    """Code that makes the node; `array` names the result; of several results `several` names the tuple."""
     shapes = [f"{indent}node.output_shape = {array}.shape", f"{indent}node.output_dtype = {array}.dtype"]
-    if multiple:
+    if several:
         shapes = [f"{indent}node.output_shape = None"]
-        shapes += [f"{indent}node.output_pairs = tuple([(x._array.shape, x._array.dtype) for x in outs])"]
+        shapes += [
+            f"{indent}node.output_pairs = tuple([(x._array.shape, x._array.dtype) for x in {several}])"
+        ]
     return [
         f"{indent}node = new(Node)",
         f"{indent}node.next_edges = {edges}",
@@ -222,7 +224,7 @@ def call_source(recipe: Recipe) -> str:
         lines += refused_lines(recipe, multiple)
     else:
         lines += [] if multiple else ["    out._edge = None"]
-        lines += [f"    if RARE: call.rare_result(None, {'*outs' if multiple else 'out'})"]
+        lines += rare_lines(recipe, "    ", "None", "outs" if multiple else "out")
     if recipe.op.name in RAW_WRITES:
         results = "outs" if multiple else "(out,)"
         lines += ["    if self._version_cell.__class__ is InferenceVersion:"]
@@ -260,11 +262,16 @@ def record_lines(recipe: Recipe, multiple: bool, outputs: list[str]) -> list[str
         lines.append(
             f"        if r.dtype.kind == 'c': raise call.no_complex_gradient({recipe.op.function_name!r})"
         )
-    if multiple and recipe.op.nondifferentiable:  # these are no outputs of the node, which has one
+    kept = [i for i in range(len(outputs)) if recipe.op.is_differentiable(i)]
+    if multiple and recipe.op.nondifferentiable and kept == [0]:
         lines += start_lines("        ", edges, "outs[0]._array")
         lines += ["        if outs[0]._array.dtype.kind in 'fc': outs[0]._edge = node"]
+    elif multiple and recipe.op.nondifferentiable:  # the others are no outputs of the node
+        lines += [f"        kept = ({', '.join(outputs[i] for i in kept)},)"]
+        lines += start_lines("        ", edges, "r", "kept")
+        lines += ["        for i, x in enumerate(kept): x._edge = (node, i) if i else node"]
     elif multiple:
-        lines += start_lines("        ", edges, "r", multiple)
+        lines += start_lines("        ", edges, "r", "outs")
         lines += ["        for i, x in enumerate(outs):"]
         lines += ["            if x._array.dtype.kind in 'fc': x._edge = (node, i) if i else node"]
     else:
@@ -272,15 +279,24 @@ def record_lines(recipe: Recipe, multiple: bool, outputs: list[str]) -> list[str
         lines += ["        out._edge = node"]
     lines += save_input_lines(recipe, "        ")
     lines += save_result_lines(recipe, "        ", outputs)
-    if multiple:
-        lines += [
-            "        if RARE: call.rare_result(node, *outs)",
-            "    elif RARE: call.rare_result(None, *outs)",
-        ]
-    else:
-        lines += ["        if RARE: call.rare_result(node, out)"]
-        lines += ["    else:", "        out._edge = None", "        if RARE: call.rare_result(None, out)"]
-    return lines
+    results = "outs" if multiple else "out"
+    lines += rare_lines(recipe, "        ", "node", results)
+    lines += ["    else:"] if multiple else ["    else:", "        out._edge = None"]
+    return lines + rare_lines(recipe, "        ", "None", results)
+
+
+def rare_lines(recipe: Recipe, indent: str, node: str, results: str) -> list[str]:
+    """Code that deals with forward mode, and then with the rare modes, before a call returns."""
+    star = "*" if results == "outs" else ""
+    lines = carry_lines(recipe, indent, results)
+    return [*lines, f"{indent}if RARE: call.rare_result({node}, {star}{results})"]
+
+
+def carry_lines(recipe: Recipe, indent: str, results: str) -> list[str]:
+    """Code that gives the results their tangents while a level of forward mode is open."""
+    if not (recipe.targets or recipe.op.refused or recipe.op.is_view):
+        return []
+    return [f"{indent}if DUALS: duals.CARRY[0](op, function, ({', '.join(recipe.names)},), {results})"]
 
 
 def refused_lines(recipe: Recipe, multiple: bool) -> list[str]:
@@ -293,12 +309,14 @@ def refused_lines(recipe: Recipe, multiple: bool) -> list[str]:
         lines += ["    edges = tuple([edge for edge in edges if edge is not None])"]
     lines += [f"    if {outs}._array.dtype.kind in 'fc' and any(e is not None for e in edges) and "
               f" (not GRAD_OFF or state.grad):"]  # fmt: skip
-    lines += [
-        f"        node = call.refused({recipe.op.refused!r}, edges, ({outs}._array.shape, "
-        f"{outs}._array.dtype))"
-    ]
-    lines += [f"        {outs}._edge = node"]
-    return lines
+    shapes = "*[(x._array.shape, x._array.dtype) for x in outs]" if multiple else "(r.shape, r.dtype)"
+    lines += [f"        node = call.refused({recipe.op.refused!r}, edges, {shapes})"]
+    if multiple:
+        lines += ["        for i, x in enumerate(outs):"]
+        lines += ["            if x._array.dtype.kind in 'fc': x._edge = (node, i) if i else node"]
+    else:
+        lines += ["        out._edge = node"]
+    return lines + carry_lines(recipe, "    ", "outs" if multiple else "out")
 
 
 def view_source(recipe: Recipe) -> str:
@@ -319,15 +337,17 @@ def view_source(recipe: Recipe) -> str:
         lines += [f"    window = call.window_of(self._array, kernel({arguments}))", f"    out = {view}"]
     lines += edge_lines(recipe)[0]
     lines += ["    if e_self is not None and (not GRAD_OFF or state.grad):"]
-    lines += start_lines("        ", "(e_self,)", "out._array", multiple)
+    lines += start_lines("        ", "(e_self,)", "out._array", "outs" if multiple else "")
     lines += save_input_lines(recipe, "        ")
     if multiple:
         lines += [
             "        for i, x in enumerate(outs):",
             "            call.place_view(x, (node, i) if i else node)",
         ]
-        lines += ["        if RARE: call.rare_result(node, *outs)"]
     else:
-        lines += ["        call.place_view(out, node)", "        if RARE: call.rare_result(node, out)"]
+        lines += ["        call.place_view(out, node)"]
+    results = "outs" if multiple else "out"
+    lines += rare_lines(recipe, "        ", "node", results)
+    lines += ["    else:", *carry_lines(recipe, "        ", results)]
     lines += [f"    return {'outs' if multiple else 'out'}"]
     return "\n".join(lines) + "\n"

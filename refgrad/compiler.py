@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import call, dtypes, modes
+from refgrad import call, dtypes, duals, modes
 from refgrad.apply_source import apply_source
 from refgrad.call_source import call_source, view_source
 from refgrad.graph import FREED, NOWHERE, PENDING, Node, saved_properties
@@ -44,6 +44,8 @@ NAMESPACE = {
     "GRAD_OFF": modes.GRAD_OFF,
     "RARE": modes.RARE,
     "FORMULA": modes.FORMULA,
+    "DUALS": modes.DUALS,
+    "duals": duals,
     "state": modes.state,
     "sequence": modes.sequence,
     "call": call,
@@ -89,13 +91,16 @@ def node_class(recipe: Recipe, name: str) -> type:
         if recipe.is_list(target):
             break
         edges[target] = position
-    differentiable = {i for i in range(len(recipe.results)) if recipe.op.is_differentiable(i)}
+    differentiable = [i for i in range(len(recipe.results)) if recipe.op.is_differentiable(i)]
     namespace = {
         "__slots__": tuple(slots),
         "__module__": "builtins",
         "SAVED": (*recipe.saved_inputs, *recipe.saved_results),
         "PLAIN": {plain: kind for plain, (kind, _) in sorted(recipe.plain.items()) if kind != HIDDEN},
-        "RESULTS": {r: (i if i in differentiable else -1) for r, i in recipe.saved_results.items()},
+        "RESULTS": {
+            r: (differentiable.index(i) if i in differentiable else -1)
+            for r, i in recipe.saved_results.items()
+        },
         "EDGES": edges,
         "GUARDS": {
             saved: edges[guard]

@@ -103,13 +103,19 @@ def set_default(dtype: DType) -> None:
 
 
 def of_number(number: object) -> DType:
-    """The type a Python or NumPy number has by itself."""
+    """The type a Python or NumPy number has by itself.
+
+    Raises:
+        NotImplementedError: a complex number while the default is float16; `complex32` is not here.
+    """
     if isinstance(number, (bool, np.bool_)):
         return bool_
     if isinstance(number, (int, np.integer)):
         return int64
     if isinstance(number, (float, np.floating)):
         return default()
+    if default() is float16:
+        raise NotImplementedError("torch.complex32")
     return default().to_complex()
 
 

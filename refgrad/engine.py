@@ -364,11 +364,14 @@ def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) 
         not create_graph
         and references(first) == 3  # the list, `first`, the argument
         and first._edge is None
-        and (array.base is None or array.base.ndim == 1 and references(array.base) == 2)  # no other tensor
+        and (array.base is None or array.base.ndim < 2 and references(array.base) == 2)  # no other tensor
         and references(array) == 3  # the tensor, `array`, the argument
         and gradient._array.dtype is array.dtype
         and (array.flags.forc or is_dense(array.shape, strides_of(array)))
     ):
+        if modes.DUALS:
+            first.add_(gradient)  # which takes the tangents along
+            return
         np.add(array, gradient._array, out=array)
         count_write(first)
     else:

@@ -112,6 +112,30 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     return cpp_function("linalg_multi_dot")(list(matrices), **({} if out is None else {"out": out}))
 
 
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+    """The factors of an elimination in one matrix, its pivots, and with `get_infos` where it broke off."""
+    factors = cpp_function("_lu_with_info")(A, pivot=pivot, check_errors=not get_infos)
+    results = factors if get_infos else tuple(factors)[:2]
+    if out is None:
+        return results
+    if len(out) != len(results):
+        raise TypeError(f"expected tuple of {len(results)} elements but got {len(out)}")
+    for target, result in zip(out, results, strict=True):
+        target.resize_as_(result).copy_(result)
+    return out
+
+
+def tensor_lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    """The elimination of this tensor, see `lu`."""
+    factors = cpp_function("_lu_with_info")(self, pivot=pivot, check_errors=not get_infos)
+    return tuple(factors) if get_infos else tuple(factors)[:2]
+
+
+tensor_lu.__name__ = "lu"
+tensor_lu.__qualname__ = "Tensor.lu"
+Tensor.lu = tensor_lu
+
+
 def cpp_function(name: str) -> Any:
     """The function that PyTorch's Python code calls here."""
     from refgrad.namespaces import make_front

@@ -13,6 +13,8 @@ from refgrad.call_source import (
 )
 from refgrad.recipe import Recipe
 
+AFTER_WRITE = "if carried is not None: duals.AFTER_WRITE[0](op, function, carried, self)"  # forward mode
+
 
 def inplace_name(op: Any) -> str:
     """The name of the function that writes in place."""
@@ -22,6 +24,7 @@ def inplace_name(op: Any) -> str:
 def inplace_source(recipe: Recipe) -> str:
     """The source of the in-place twin. Order matters: check, save, write, count up, rebase, save."""
     lines = [f"def {inplace_name(recipe.op)}({signature(recipe)}):", "    node = None"]
+    lines += before_lines(recipe)
     if recipe.targets:
         found, _, edges = edge_lines(recipe, inplace=True)
         required = " or ".join(
@@ -45,9 +48,19 @@ def inplace_source(recipe: Recipe) -> str:
         lines += save_result_lines(recipe, "        ", ["self"])
         for name in recipe.saved_results:
             lines += [f"        if self._is_view(): node.w_{name} = ref(self.grad_fn)"]
-        lines += ["        if RARE: call.rare_result(node, self)"]
+        lines += [f"        {AFTER_WRITE}", "        if RARE: call.rare_result(node, self)"]
+        lines += [f"    el{AFTER_WRITE}"]
+    else:
+        lines += [f"    {AFTER_WRITE}"]
     lines += ["    return self"]
     return "\n".join(lines) + "\n"
+
+
+def before_lines(recipe: Recipe) -> list[str]:
+    """Code that keeps what the new tangent depends on while a level of forward mode is open."""
+    return [
+        f"    carried = duals.BEFORE_WRITE[0](op, function, ({', '.join(recipe.names)},)) if DUALS else None"
+    ]
 
 
 def refused_inplace_lines(recipe: Recipe) -> list[str]:
@@ -70,6 +83,7 @@ def refused_inplace_lines(recipe: Recipe) -> list[str]:
 def inplace_view_source(recipe: Recipe) -> str:
     """The source of the twin of a view op: the tensor itself gets the new layout, and a new node on top."""
     lines = [f"def {inplace_name(recipe.op)}({signature(recipe)}):", "    node = None"]
+    lines += before_lines(recipe)
     found, condition, edges = edge_lines(recipe, inplace=True)
     lines += found
     lines += [
@@ -84,6 +98,7 @@ def inplace_view_source(recipe: Recipe) -> str:
     lines += save_input_lines(recipe, "        ")
     lines += ["    self._array = window", "    count_write(self)", "    if node is not None:"]
     lines += ["        set_edge(self, node)", "        if RARE: call.rare_result(node, self)"]
+    lines += [f"    {AFTER_WRITE}"]
     lines += ["    return self"]
     return "\n".join(lines) + "\n"
 

@@ -218,6 +218,16 @@ def iterated_strides(shape: Sequence[int], operands: Sequence[np.ndarray]) -> tu
     return ordered_strides(shape, [broadcast_strides(array, ndim, shape) for array in operands])
 
 
+def cast(array: np.ndarray, kind: np.dtype) -> np.ndarray:
+    """A copy in another type whose dimensions lie in memory in the same order; what is expanded has none."""
+    if 0 not in array.strides or not array.size:
+        return array.astype(kind)
+    strides = iterated_strides(array.shape, [array])
+    copy = window(np.empty(array.size, kind), kind, Layout(array.shape, strides, 0))
+    copy[...] = array
+    return copy
+
+
 def ordered_strides(shape: Sequence[int], opinions: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """Dense strides whose dimensions are ordered as several strides ask for; 0 is no opinion."""
     ndim = len(shape)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from refgrad.namespaces import make_front
+from refgrad.ops.matrices import _LinAlgError as LinAlgError  # noqa: F401 - a public name
 
 
 def __getattr__(name: str) -> Any:

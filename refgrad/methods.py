@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes, errors, modes
+from refgrad import dtypes, duals, errors, modes
 from refgrad.layout import root_of
 from refgrad.lazy import LazyArray
 from refgrad.modes import warn_once
 from refgrad.op import calls
 from refgrad.printing import tensor_repr
-from refgrad.storage import INFERENCE, cell_of_detached, data_ptr, version_cell
+from refgrad.storage import DetachedInference, cell_of_detached, data_ptr, version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, alias, set_edge
 
 TO_SCALAR = (
@@ -112,8 +112,8 @@ def set_data(self: Tensor, value: Any) -> None:
             "data set to a tensor that requires gradients must be floating point or complex dtype"
         )
     self._array = value._array
-    if value.is_inference():
-        self._version_cell = INFERENCE
+    if value.is_inference() and not self.is_inference():
+        self._version_cell = DetachedInference(version_of(self))
     if self._meta is not None:
         self._meta.accumulator = None
 
@@ -269,7 +269,7 @@ def show(self: Tensor) -> str:
     if level is not None:  # a tensor that entered a transform, see func/levels.py
         inner = repr(self.__dict__["_outside"]).replace("\n", "\n    ")
         return f"GradTrackingTensor(lvl={level.number}, value=\n    {inner}\n)"
-    return tensor_repr(self)
+    return tensor_repr(self, duals.tangent_of(self) if modes.DUALS else None)
 
 
 def formatted(self: Tensor, spec: str) -> str:

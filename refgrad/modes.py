@@ -22,6 +22,9 @@ EVERY_THREAD = 0
 FORMULA: set[int] = set()
 """Beacon: threads that run a gradient formula whose own steps are recorded."""
 
+DUALS: set[int] = set()
+"""Beacon: not empty while a level of forward mode is open, in any thread; see duals.py."""
+
 sequence = itertools.count()
 """Sequence numbers for nodes; the engine runs the highest one first."""
 
@@ -45,10 +48,13 @@ class State(threading.local):
 
     def __init__(self) -> None:
         self.grad = True
+        self.forward = True  # whether tangents are carried along
         self.rare = Rare()
         self.node: Any = None  # the node that the engine runs
         self.task: Any = None  # the run it belongs to
         self.transforms = 0  # how many transforms of torch.func are running
+        self.multithreading = True  # whether a run may use several threads, kept and told again
+        self.view_replay = False  # whether views are always replayed, kept and told again
         self.no_random = False  # inside a vmap that forbids random numbers
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from refgrad import call, modes, signatures
+from refgrad import call, duals, modes, signatures
 from refgrad.forms import Call, form_of, settled_call
 from refgrad.op import BY_NAME
 from refgrad.overloads import Binder
@@ -98,12 +98,21 @@ def front(name: str, overloads: list[Overload], method: bool) -> Callable:
     return function
 
 
+_OF_ONE_TYPE = """
+inverse linalg_cholesky linalg_cholesky_ex linalg_cross linalg_det linalg_eigh linalg_eigvalsh linalg_inv
+linalg_inv_ex linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_matrix_power linalg_qr linalg_slogdet
+linalg_solve linalg_solve_ex linalg_svd linalg_svdvals
+"""
+OF_ONE_TYPE = frozenset(_OF_ONE_TYPE.split())
+"""Names whose outputs must have the type of the result."""
+
+
 def write_out(name: str, values: list, result: Any, out: Any) -> Any:
     """Write a result into the tensor, or results into the tensors, given as `out=`.
 
     Raises:
-        RuntimeError: an operand or the output requires grad, or the result's type cannot be cast to the
-            output's.
+        RuntimeError: an operand or the output requires grad, or the result's type is not the output's
+            where it must be, or cannot be cast to it.
     """
     if isinstance(result, tuple):
         for one, target in zip(result, out, strict=True):
@@ -116,14 +125,39 @@ def write_out(name: str, values: list, result: Any, out: Any) -> Any:
             "the arguments requires grad."
         )
     call.check_write(out, tensors)
+    if name in OF_ONE_TYPE and result.dtype is not out.dtype:
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {result.dtype.cpp_name}, but got {out.dtype.cpp_name} instead"
+        )
     call.check_cast(result.dtype, out.dtype)
     if out._array.shape != result._array.shape:
         if out._array.size:
             call.warn_resized(out._array.shape, result._array.shape)
-        out._array = np.empty(result._array.shape, out._array.dtype)
+        empty = np.empty(result._array.shape, out._array.dtype)
+        if name in OF_ONE_TYPE or name == "linalg_solve_triangular":  # factors lie column by column
+            empty = np.empty_like(result._array, out._array.dtype, subok=False)
+        out._array = empty
     out._array[...] = result._array
     count_write(out)
+    if modes.DUALS:
+        refuse_tangents(name, [*values, out])
     return out
+
+
+def refuse_tangents(name: str, values: Any) -> None:
+    """Refuse to write into a given output what has a tangent, or over one.
+
+    Raises:
+        NotImplementedError: a tensor among the values, or in a list among them, has a tangent.
+    """
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            refuse_tangents(name, value)
+        elif isinstance(value, Tensor) and duals.tangent_of(value) is not None:
+            raise NotImplementedError(
+                f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
+                "function"
+            )
 
 
 def tensor_getattr(self: Tensor, name: str) -> Any:

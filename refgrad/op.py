@@ -40,7 +40,8 @@ class Op:
             for floating operands when the plain arguments have their defaults. check: called with the
             operands before they are promoted (when their types differ), to refuse some. laid_out_by: names of
             the operands after which the result is laid out in memory, the strongest first; for ops with a
-            promotion word all tensors, in their order.
+            promotion word all tensors, in their order. unresolved: names of operands that the kernel gets as
+            they are: conj views are not written out first.
     """
 
     def __init__(self, text: str, kernel: Callable, formulas: dict[str, Callable], **options: Any):
@@ -65,6 +66,7 @@ class Op:
         self.record_if: str = options.pop("record_if", "")
         self.check: Callable | None = options.pop("check", None)
         self.laid_out_by: str = options.pop("laid_out_by", "")
+        self.unresolved: tuple = options.pop("unresolved", ())
         self.constants: tuple = options.pop("constants", ())
         self.real_gradient: bool = options.pop("real_gradient", False)
         self.scalar: str = options.pop("scalar", "")
@@ -227,6 +229,7 @@ OPTIONS = frozenset(
         "record_if",
         "check",
         "laid_out_by",
+        "unresolved",
         "constants",
         "ufunc",
         "scalar",

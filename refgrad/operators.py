@@ -91,6 +91,14 @@ def rtruediv(self: Tensor, other: Any) -> Tensor:
     return calls.mul(calls.reciprocal(self), other)
 
 
+def array_or_number_over(self: Tensor, other: Any, number_over: Callable = Tensor.__rtruediv__) -> Any:
+    """`other / self`; the reciprocal is multiplied with whatever the other is, with an array by NumPy."""
+    return calls.reciprocal(self) * other if isinstance(other, np.ndarray) else number_over(self, other)
+
+
+Tensor.__rtruediv__ = array_or_number_over
+
+
 @attach
 def rfloordiv(self: Tensor, other: Any) -> Tensor:
     """`other // self`."""

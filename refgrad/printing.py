@@ -84,7 +84,10 @@ def history_suffix(tensor) -> str | None:
     except RuntimeError:  # a view whose history was invalidated by a forbidden change in place
         return "grad_fn=<Invalid>"
     if node is not None:
-        return f"grad_fn=<{type(node).__name__}>"
+        name = type(node).__name__
+        if name == "CppFunction":  # made by hand in PyTorch, without a class of its own
+            name = node.name().rpartition("::")[2]
+        return f"grad_fn=<{name}>"
     return "requires_grad=True" if tensor.requires_grad else None
 
 

@@ -5,6 +5,7 @@ other's writes. A tensor that was never written and shares with nobody has None 
 *Storage*: the memory that windows are cut from; here the NumPy array that owns it.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,15 +30,15 @@ INFERENCE = InferenceVersion()
 
 
 class DetachedInference(InferenceVersion):
-    """The counter of what `detach` made of an inference tensor outside inference mode.
+    """The counter of a tensor that shows an inference tensor's memory outside inference mode.
 
     Writes to it are allowed and counted; saving it is refused all the same.
     """
 
     __slots__ = ("writes",)
 
-    def __init__(self) -> None:
-        self.writes = 0
+    def __init__(self, writes: int = 0) -> None:
+        self.writes = writes
 
 
 def is_inference(tensor: Any) -> bool:
@@ -109,6 +110,96 @@ class UntypedStorage:
 
     def __hash__(self) -> int:
         return id(self._owner)
+
+    def __getitem__(self, index: int) -> int:
+        return memory_of(self._owner, np.uint8)[index].item()
+
+    def tolist(self) -> list[int]:
+        """The bytes."""
+        return memory_of(self._owner, np.uint8).tolist()
+
+    def size(self) -> int:
+        """The number of bytes."""
+        return self._owner.nbytes
+
+
+class TypedStorage:
+    """The memory behind a tensor, in elements of its type; every use of it warns that this class will go."""
+
+    __slots__ = ("_owner", "dtype")
+
+    def __init__(self, array: np.ndarray, dtype: Any):
+        warn_typed()
+        self._owner, self.dtype = root_of(array), dtype
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory in bytes."""
+        warn_typed()
+        return UntypedStorage(self._owner)
+
+    def data_ptr(self) -> int:
+        """The address of the first element, 0 when there is none."""
+        warn_typed()
+        return UntypedStorage(self._owner).data_ptr()
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        warn_typed()
+        return self._owner.nbytes
+
+    def size(self) -> int:
+        """The number of elements."""
+        warn_typed()
+        return self._owner.nbytes // self.dtype.itemsize
+
+    __len__ = size
+
+    def element_size(self) -> int:
+        """The number of bytes of an element."""
+        warn_typed()
+        return self.dtype.itemsize
+
+    def __getitem__(self, index: int) -> Any:
+        warn_typed()
+        return memory_of(self._owner, self.dtype.numpy)[index].item()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        warn_typed()
+        memory_of(self._owner, self.dtype.numpy)[index] = value
+
+    def __iter__(self) -> Iterator[Any]:
+        warn_typed()
+        return (self[index] for index in range(self.size()))
+
+    def tolist(self) -> list:
+        """The elements."""
+        warn_typed()
+        return list(self)
+
+
+def warn_typed() -> None:
+    """Warn that typed storages will go."""
+    modes.warn_once(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
+        "storage class. This should only matter to you if you are using storages directly.  To access "
+        "UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()"
+    )
+
+
+def flat_memory(array: np.ndarray) -> np.ndarray:
+    """The memory that a window was cut from, as one contiguous array."""
+    root = root_of(array)
+    if root.flags.c_contiguous:
+        return root
+    if root.flags.forc:
+        return root.T
+    # An owner of permuted memory: the axes in the order in which they lie there.
+    return root.transpose(np.argsort([-stride for stride in root.strides], kind="stable"))
+
+
+def memory_of(owner: np.ndarray, kind: Any) -> np.ndarray:
+    """All the memory of its owner as a row of elements of one kind."""
+    return flat_memory(owner).reshape(-1).view(kind)
 
 
 def data_ptr(array: np.ndarray) -> int:

@@ -9,17 +9,19 @@ from typing import Any
 
 from refgrad import (
     functional,
+    inquiries,  # noqa: F401 - gives Tensor more methods
     methods,
     namespaces,
     operators,  # noqa: F401 - gives Tensor its operators
     ops,
     serialization,
+    settings,
     toplevel,
 )
 from refgrad.binding import TYPES, register_tensor_type
 from refgrad.printing import set_printoptions
 from refgrad.signatures.shown import is_function
-from refgrad.storage import UntypedStorage
+from refgrad.storage import TypedStorage, UntypedStorage
 from refgrad.tensor import Device, Tensor
 from refgrad.types import MemoryFormat, TensorLayout
 
@@ -31,6 +33,7 @@ TYPES.register("Device", Device, "torch.device")
 TYPES.register("MemoryFormat", MemoryFormat, "torch.memory_format")
 TYPES.register("Layout", TensorLayout, "torch.layout")
 TYPES.register("Storage", UntypedStorage)
+TYPES.register("Storage", TypedStorage)
 TYPES.make_device = Device
 
 
@@ -58,11 +61,20 @@ def find(name: str) -> Any:
 PYTHON_FUNCTIONS = {
     name: getattr(module, name)
     for module, names in (
-        (functional, "cdist chain_matmul einsum norm tensordot unique unique_consecutive"),
+        (functional, "cdist chain_matmul einsum lu norm tensordot unique unique_consecutive"),
         (
             toplevel,
             "atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors cartesian_prod "
             "finfo frombuffer get_default_dtype iinfo meshgrid set_default_dtype split unravel_index",
+        ),
+        (
+            settings,
+            "are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode "
+            "get_float32_matmul_precision get_num_interop_threads get_num_threads "
+            "is_deterministic_algorithms_warn_only_enabled is_storage set_default_device "
+            "set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision "
+            "set_flush_denormal set_num_interop_threads set_num_threads typename "
+            "use_deterministic_algorithms",
         ),
     )
     for name in names.split()

@@ -121,6 +121,9 @@ class AutogradMeta:
     creation: Any = None  # how it was made, see views.py
     seen_version = 0  # the counter when `edge` was made
     replay: "Callable | None" = None  # makes the view from its base anew, where as_strided cannot
+    # in forward mode only, see duals.py
+    tangent: "Tensor | None" = None
+    whole: Any = None  # of whose tangent a view's is a view, where that is not the base
 
 
 class Tensor:

@@ -23,6 +23,7 @@ from refgrad.graph import (
 from refgrad.layout import Layout, layout_of, strides_of
 from refgrad.storage import INFERENCE, InferenceVersion, version_cell
 from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, edge_of, set_edge
+from refgrad.types import contiguous_format
 
 DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (
     "default",
@@ -31,6 +32,8 @@ DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (
     "function",
     "inference",
 )
+
+APART = object()  # of a view that takes no part in its base's tangent, see duals.py
 
 _CLARIFY = (
     " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
@@ -81,6 +84,8 @@ def make_view(
         if meta.creation == DEFAULT:
             meta.creation = above.creation
         meta.replay = chained(above.replay, replay, source)
+        if above.whole is not None:
+            meta.whole = source if above.whole is APART else above.whole
     return view
 
 
@@ -236,18 +241,18 @@ class CopySlices(Node):
         part = result if self.replay is None else self.replay(result)
         if self.replay is None or layout_of(part._array) != self.view_layout:
             part = part.as_strided(*self.view_layout)
-        inner = CALL_FUNCTION[0](self.function, [part.clone()], create_graph, None)
+        inner = CALL_FUNCTION[0](
+            self.function, [part.clone(memory_format=contiguous_format)], create_graph, None
+        )
         outputs: list = [None] * len(self.next_edges)
         for i, gradient in enumerate(inner):
             node = self.next_edges[i] and split_edge(self.next_edges[i])[0]
             if node is None or needed is not None and node not in needed:
                 continue
             if i == 0:
-                if gradient is None:
-                    part.zero_()
-                else:
+                if gradient is not None:  # None, which only a custom Function gives, goes for the whole base
                     part.copy_(gradient)
-                outputs[0] = result
+                    outputs[0] = result
             else:
                 outputs[i] = gradient
         return outputs

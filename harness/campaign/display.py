@@ -10,6 +10,7 @@ from rich.text import Text
 from tabulate import tabulate
 
 from harness.buckets import Bucket
+from harness.reduce import length_note
 from harness.verdict import Verdict
 
 from .run import Campaign
@@ -105,9 +106,13 @@ def cut(text: str) -> str:
 
 
 def script(place: int, bucket: Bucket) -> str:
-    note = "" if bucket.exemplar.is_confirmed else "; it did not differ again in a fresh process"
-    head = f"--- {place}: {bucket.total} findings, reduced from {bucket.exemplar.source}{note}"
-    return f"{head}\n{bucket.exemplar.script}"
+    exemplar = bucket.exemplar
+    notes = [
+        f"{bucket.total} findings, reduced from {exemplar.source}",
+        "" if exemplar.is_confirmed else "it did not differ again in a fresh process",
+        length_note(exemplar.script),
+    ]
+    return f"--- {place}: {'; '.join(filter(None, notes))}\n{exemplar.script}"
 
 
 def last_line(campaign: Campaign, buckets: int) -> str:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from typing import IO, Any
 
 from harness.engines import NAMED
@@ -25,7 +26,9 @@ from .child import Child, Lost, Say, die_with_parent
 from .setup import PATIENCE, BatchResult, Setup
 
 SLOW_TRIALS = 60  # for what hangs: most trials take the whole time limit
-WARM_UP_LIMIT = 30.0
+WARM_UP_LIMIT = 30.0  # seconds
+COLD_LIMIT = 10.0  # for a program before the warm-up: what engines import late counts as its time
+CONFIRM_LIMIT = 300.0  # for all that is done to confirm a finding
 VERDICTS = {"crash": Verdict.CRASHED, "hang": Verdict.HUNG, "memory": Verdict.CRASHED}
 
 
@@ -36,17 +39,27 @@ class Tally:
         self.batch = batch
         self.verdicts, self.groups = Counter[str](), Counter[str]()
         self.at = batch.first  # the program that runs
+        self.reached = batch.first  # the first of those in hand that is not counted yet
+        self.used: str | None = None  # the feature groups of the program that is counted next
         self.found: dict[str, Any] | None = None  # what was found in it
 
-    def add(self, verdict: str, found: dict[str, Any] | None) -> None:
-        """Count the program that ran."""
+    def begin(self, number: int) -> None:
+        """Take programs from this one on in hand."""
+        self.at = self.reached = number
+        self.used = self.found = None
+
+    def add(self, verdict: str) -> None:
+        """Count a program."""
         self.verdicts[verdict] += 1
-        if found is not None:
-            self.batch.found.append(found)
-        self.found = None
+        if self.used is not None:
+            self.groups[self.used] += 1
+        if self.found is not None:
+            self.batch.found.append(self.found)
+        self.used = self.found = None
 
     def result(self, seconds: float) -> BatchResult:
         self.batch.verdicts, self.batch.groups = dict(sorted(self.verdicts.items())), dict(self.groups)
+        self.batch.found.sort(key=lambda found: found["number"])
         self.batch.seconds = round(seconds, 3)
         return self.batch
 
@@ -58,7 +71,9 @@ class Host:
         self.setup = setup
         self.engines = work.Engines(setup)
         self.runner: Child | None = None
+        self.unused: Child | None = None  # a fork from before anything ran, the warm-up included
         if setup.warm:
+            self.unused = Child(self.confirm, CONFIRM_LIMIT, sys.maxsize)
             self.warm_up()
 
     def warm_up(self) -> None:
@@ -82,28 +97,25 @@ class Host:
         One that does not end in time gets a second chance with more of it, in a fresh child.
         """
         begun, tally = time.monotonic(), Tally(BatchResult(first, count))
-        number, stop, patience = first, first + count, 1
-        while number < stop:
-            until = stop if patience == 1 else number + 1
+        todo = [(first, first + count, 1)]  # what comes first stands last
+        while todo:
+            start, stop, patience = todo.pop()
+            tally.begin(start)
             try:
-                reached = self.run(number, until, with_groups and patience == 1, patience, tally)
-                is_hung = reached < until  # it stopped by itself
+                self.run(start, stop, with_groups, patience, tally)
             except Lost as lost:
                 self.end_runner()
-                reached, is_hung = tally.at, lost.fact == "hang"
-                if not is_hung or patience > 1:
-                    tally.add(VERDICTS[lost.fact], self.named(reached, lost))
-                    reached += 1
-            if patience > 1:
-                number, patience = max(reached, until), 1
-            else:
-                number, patience = reached, PATIENCE if is_hung else 1
+                at, again = tally.at, lost.fact == "hang" and patience == 1
+                if not again:
+                    self.count_lost(at, lost, with_groups, tally)
+                rest = [(at + 1, stop, 1), (at, at + again, PATIENCE), (tally.reached, at, 1)]
+                todo += [piece for piece in rest if piece[0] < piece[1]]
         if self.runner is not None and self.runner.grown() > self.setup.memory / 2:
             self.end_runner()  # no one program is to blame
         return tally.result(time.monotonic() - begun).to_json()
 
-    def run(self, first: int, stop: int, with_groups: bool, patience: int, tally: "Tally") -> int:
-        """Run programs in the runner; the first that did not end in time, or else `stop`."""
+    def run(self, first: int, stop: int, with_groups: bool, patience: int, tally: Tally) -> None:
+        """Run programs in the runner; raises Lost when one, that at `tally.at`, keeps the rest from it."""
         runner = self.running()
         runner.limit = 1.2 * patience * self.setup.limit
         runner.tell(f"{first} {stop} {int(with_groups)} {patience}")
@@ -112,17 +124,22 @@ class Host:
             if word == "at":
                 tally.at = int(rest)
             elif word == "groups":
-                tally.groups[rest] += 1
+                tally.used = rest
             elif word == "found":
                 tally.found = json.loads(rest)
+            elif word == "done":
+                tally.add(rest)
+                tally.reached += 1
             elif word == "end":
-                return stop
-            elif rest != Verdict.HUNG or patience > 1:
-                tally.add(rest, tally.found)
-            else:
-                tally.found = None
-        self.end_runner()  # it ended by itself, after a program that hung
-        return tally.at if patience == 1 else tally.at + 1
+                return
+        self.end_runner()  # it ended by itself, behind a program that ran out of time
+        if tally.reached < stop:
+            raise Lost("hang", "", f"does not end within {self.setup.limit:g} s")
+
+    def count_lost(self, number: int, lost: Lost, with_groups: bool, tally: Tally) -> None:
+        tally.found = self.named(number, lost)
+        tally.used = " ".join(work.groups_of(self.setup, number)) if with_groups else None
+        tally.add(VERDICTS[lost.fact])
 
     def running(self) -> Child:
         """The child that runs batches; it lives on from batch to batch, for it knows more and more texts."""
@@ -134,6 +151,13 @@ class Host:
         if self.runner is not None:
             self.runner.__exit__()
             self.runner = None
+
+    def end(self) -> None:
+        """End all children; the host is of no use any more."""
+        self.end_runner()
+        if self.unused is not None:
+            self.unused.__exit__()
+            self.unused = None
 
     def child(self, does: Any, times: float = 1.0) -> Child:
         """`times` the time limit must pass without a line before the child counts as hung."""
@@ -235,23 +259,47 @@ class Host:
         return does
 
     def reduction(self, reduced: Reduction, goal: Finding, thorough: bool) -> dict[str, Any]:
-        """What came of a reduction; its script is run once more in a fresh child before it is told."""
+        """What came of a reduction; its script is run once more in a fresh process before it is told."""
         finding = reduced.finding
         answer: dict[str, Any] = {"trials": reduced.trials, "before": reduced.before, "finding": None}
         if finding is None:
             return answer
         script = script_of(reduced.program, finding)
-        again = Program.parse(script, reduced.program.id)
-        judge = self.lost_judge(goal) if goal.fact in VERDICTS else self.forked_judge(goal, thorough, True)
-        seen = judge(again)
+        seen = self.afresh(Program.parse(script, reduced.program.id), goal, thorough)
         if seen.finding is not None and seen.finding.is_like(finding):
-            finding = seen.finding
+            finding = replace(finding, profile=seen.finding.profile)
             answer["is_confirmed"] = True
         answer["program"] = work.program_to_json(reduced.program)
         answer["finding"] = finding.to_json()
         answer["script"] = script
         answer["tensors"] = work.observation_to_json(seen)["tensors"]
         return answer
+
+    def afresh(self, program: Program, goal: Finding, thorough: bool) -> Observation:
+        """What is found in a program in a process that has imported the engines and run nothing."""
+        if self.unused is None:
+            return self.judge_of(goal, thorough)(program)
+        job = {"program": work.program_to_json(program), "finding": goal.to_json(), "thorough": thorough}
+        self.unused.tell(json.dumps(job))
+        try:
+            return work.observation_from_json(json.loads(next(self.unused.lines())))
+        except (Lost, StopIteration):
+            self.unused.__exit__()
+            self.unused = None
+            return Observation(None)
+
+    def confirm(self, say: Say, told: IO[str]) -> None:
+        """Judge programs in forks of a host that never warmed up, for which they get more time."""
+        self.setup = replace(self.setup, limit=max(self.setup.limit, COLD_LIMIT))
+        self.engines.setup = self.setup
+        for line in told:
+            job = json.loads(line)
+            judge = self.judge_of(Finding.from_json(job["finding"]), job["thorough"])
+            say(json.dumps(work.observation_to_json(judge(work.program_from_json(job["program"])))))
+
+    def judge_of(self, goal: Finding, thorough: bool) -> Any:
+        """The judge for a finding, each program in a child of its own, with everything that differs."""
+        return self.lost_judge(goal) if goal.fact in VERDICTS else self.forked_judge(goal, thorough, True)
 
     def forked_judge(self, goal: Finding, thorough: bool, with_profile: bool = False) -> Any:
         """A judge that runs every program in a child of its own."""

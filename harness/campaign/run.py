@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.buckets import Buckets, BucketSignature, Exemplar, signature_of
@@ -16,55 +16,41 @@ from harness.finding import Finding
 from harness.generate.intents import ACTIONS
 
 from . import work
-from .client import Client, HostGone
 from .coverage import Pairs
+from .crew import REDUCE, RUN, Answers, Crew, Job
 from .journal import Journal, Key, findings_in
+from .selection import Selection
 from .setup import BATCH, BatchResult, Setup
 
-PER_IDENTITY = 2  # findings of one identity that are reduced; the others are counted with them
-PER_FACT = 8  # findings that differ in the same way in the same fact, after whatever statement
-MOST_REDUCTIONS = 1000
 COVERED = 5000  # programs whose feature groups are told, unless --coverage asks for all
-
-REDUCE, RUN, STOP = 0, 1, 2  # jobs by urgency: what is found shows early
-
-
-@dataclass(order=True)
-class Job:
-    """Something for a host to do."""
-
-    urgency: int
-    number: int
-    at: int = 0
-    fields: dict[str, Any] = field(default_factory=dict, compare=False)
-
-    @property
-    def name(self) -> str:
-        return "reduce" if self.urgency == REDUCE else "batch"
 
 
 @dataclass
 class Bounds:
     """How far a campaign goes."""
 
-    programs: int | None = None
+    programs: int | None = None  # from the first one on
     minutes: float | None = None
     with_groups: bool = False  # of all programs
+    first: int = 0
+
+    @property
+    def stop(self) -> int | None:
+        return None if self.programs is None else self.first + self.programs
 
 
 class Campaign:
     """The state of a running campaign; `run` steps through it and yields whenever something is new."""
 
-    def __init__(self, setup: Setup, bounds: Bounds, clients: list[Client], journal: Journal):
-        self.setup, self.bounds, self.clients, self.journal = setup, bounds, clients, journal
+    def __init__(self, setup: Setup, bounds: Bounds, crew: Crew, journal: Journal):
+        self.setup, self.bounds, self.crew, self.journal = setup, bounds, crew, journal
         self.pairs = Pairs(sorted({action.group for action in ACTIONS.values() if action.weight} | {"fault"}))
-        self.jobs: queue.PriorityQueue[Job] = queue.PriorityQueue()
-        self.answers: queue.Queue[tuple[Job, dict[str, Any] | Exception]] = queue.Queue()
+        self.answers: Answers = queue.SimpleQueue()
         self.verdicts: Counter[str] = journal.verdicts
         self.programs = self.programs_before = journal.programs
         self.waiting: dict[int, BatchResult] = {}  # batches behind one that is not done yet
-        self.next_number = 0
-        self.reduced: Counter[tuple[str, ...]] = Counter()
+        self.next_number = bounds.first
+        self.selection = Selection()
         self.findings: dict[Key, tuple[str, Finding]] = {}  # every one, with the program's id
         self.running: set[Key | int] = set()
         self.newest: Finding | None = None
@@ -79,11 +65,11 @@ class Campaign:
     def undone(self) -> Iterator[tuple[int, int]]:
         """(first, count) of the batches that the journal does not have, in order."""
         done = sorted((batch.first, batch.count) for batch in self.journal.batches)
-        number = 0
+        number = self.bounds.first
         for first, count in done:
             yield from self.cut(number, first)
             number = max(number, first + count)
-        yield from self.cut(number, self.bounds.programs)
+        yield from self.cut(number, self.bounds.stop)
 
     @staticmethod
     def cut(start: int, stop: int | None) -> Iterator[tuple[int, int]]:
@@ -99,14 +85,9 @@ class Campaign:
 
     def run(self) -> Iterator[None]:
         """Everything, until the bounds are reached or Ctrl-C."""
-        threads = [
-            threading.Thread(target=self.serve, args=(client,), daemon=True) for client in self.clients
-        ]
         before = self.note_interrupts()
         try:
             self.begin()
-            for thread in threads:
-                thread.start()
             while self.running and not self.is_interrupted:
                 with suppress(queue.Empty):
                     self.receive(*self.answers.get(timeout=0.1))
@@ -115,15 +96,7 @@ class Campaign:
         finally:
             if before is not None:
                 signal.signal(signal.SIGINT, before)
-            for client in self.clients:
-                self.jobs.put(Job(STOP, 0))
-                if self.is_interrupted:
-                    client.close()
-            for thread in threads:
-                if thread.ident is not None:
-                    thread.join(timeout=5)
-            for client in self.clients:
-                client.close()
+            self.crew.end(at_once=self.is_interrupted)
 
     def note_interrupts(self) -> Any:
         """Have Ctrl-C noted and heeded between two answers, so that no answer is counted by half.
@@ -140,22 +113,14 @@ class Campaign:
 
     def begin(self) -> None:
         """Take up what an earlier run found, and hand out the first jobs."""
+        self.crew.begin(self.answers)
         for batch in self.journal.batches:
-            self.in_order(batch)
+            self.in_order(replace(batch, found=list(batch.found)))  # the journal's own ones grow
         self.hand_out()
-
-    def serve(self, client: Client) -> None:
-        """Pass jobs to one host until told to stop; in a thread of its own."""
-        while (job := self.jobs.get()).urgency != STOP:
-            try:
-                self.answers.put((job, client.ask(job.name, **job.fields)))
-            except Exception as error:
-                self.answers.put((job, error))
-                return
 
     def hand_out(self) -> None:
         """Keep every host busy and one batch waiting."""
-        while len(self.running) <= len(self.clients) and not self.is_out_of_time:
+        while len(self.running) <= self.crew.size and not self.is_out_of_time:
             batch = next(self.gaps, None)
             if batch is None:
                 return
@@ -163,11 +128,11 @@ class Campaign:
             with_groups = self.bounds.with_groups or first < COVERED
             fields = {"first": first, "count": count, "with_groups": with_groups}
             self.running.add(first)
-            self.jobs.put(Job(RUN, first, 0, fields))
+            self.crew.put(Job(RUN, first, 0, fields))
 
     def receive(self, job: Job, answer: dict[str, Any] | Exception) -> None:
         if isinstance(answer, Exception):
-            raise HostGone(f"a host fails: {answer!r}") if not isinstance(answer, HostGone) else answer
+            raise answer
         if job.urgency == RUN:
             self.running.discard(job.number)
             result = BatchResult(**answer)
@@ -199,11 +164,9 @@ class Campaign:
         """Have a finding reduced unless enough like it were."""
         self.findings[key] = program, finding
         self.newest = finding
-        if not self.is_wanted(finding):
+        if not self.selection.takes(finding):
+            self.journal.reductions.pop(key, None)  # by a machine that knew of fewer findings before it
             return
-        self.reduced[finding.identity] += 1
-        self.reduced[finding.loose_identity] += 1
-        self.reduced[()] += 1
         if key in self.journal.reductions:
             answer = self.journal.reductions[key]
             if answer["finding"] is not None:
@@ -215,14 +178,7 @@ class Campaign:
             "thorough": work.is_thorough(key[0]),
         }
         self.running.add(key)
-        self.jobs.put(Job(REDUCE, *key, fields))
-
-    def is_wanted(self, finding: Finding) -> bool:
-        return (
-            self.reduced[finding.identity] < PER_IDENTITY
-            and self.reduced[finding.loose_identity] < PER_FACT
-            and self.reduced[()] < MOST_REDUCTIONS
-        )
+        self.crew.put(Job(REDUCE, *key, fields))
 
     # What came of it -------------------------------------------------------------------------------
 
@@ -236,7 +192,7 @@ class Campaign:
     def buckets(self) -> Buckets:
         """Every finding in its bucket; the same whatever order the answers came in."""
         buckets = Buckets()
-        for key, data in sorted(self.journal.reductions.items()):
+        for key, data in self.reductions():
             if data["finding"] is not None:
                 buckets.add(exemplar_of(data)[0], self.findings[key][1], exemplar_of(data)[1])
         for key, (_, finding) in sorted(self.findings.items()):
@@ -246,8 +202,12 @@ class Campaign:
 
     def unconfirmed(self) -> list[str]:
         """The programs whose finding did not show again when they ran alone."""
-        lost = [key for key, data in self.journal.reductions.items() if data["finding"] is None]
-        return [f"{self.findings[key][0]}: {self.findings[key][1].one_line()}" for key in sorted(lost)]
+        lost = [key for key, data in self.reductions() if data["finding"] is None]
+        return [f"{self.findings[key][0]}: {self.findings[key][1].one_line()}" for key in lost]
+
+    def reductions(self) -> list[tuple[Key, dict[str, Any]]]:
+        """Those of the findings that were taken up: the ones behind a gap wait until it is filled."""
+        return sorted((key, data) for key, data in self.journal.reductions.items() if key in self.findings)
 
 
 def with_signature(answer: dict[str, Any]) -> dict[str, Any]:

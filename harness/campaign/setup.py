@@ -1,6 +1,5 @@
 """What the hosts of a campaign need to know once; travels as JSON."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -66,5 +65,6 @@ class BatchResult:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
-    def numbers(self) -> Sequence[int]:
-        return range(self.first, self.first + self.count)
+    @property
+    def stop(self) -> int:
+        return self.first + self.count

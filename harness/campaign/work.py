@@ -6,14 +6,15 @@ from random import Random
 from typing import IO, Any
 
 from harness.engines import engine as engine_named
-from harness.engines.base import Engine
+from harness.engines.base import FULL, QUICK, Engine, OutOfTime
 from harness.finding import Finding, Observation, TensorSeen, findings_of, tensors_of
 from harness.generate import prng
 from harness.generate.intents import ACTIONS
 from harness.judge import InProcess, raising
 from harness.program import Compiled, Program, Statement
 from harness.record import program_line, result_line
-from harness.run import Result, examine
+from harness.run import BATCH as TOGETHER
+from harness.run import Result, Runs, examine
 from harness.trace import decoded, encoded
 from harness.verdict import Verdict, worst
 
@@ -48,7 +49,9 @@ class Engines:
             with_profile,
         )
 
-    def examine(self, program: Program, thorough: bool, patience: int = 1) -> list[Result]:
+    def examine(
+        self, program: Program, thorough: bool, patience: int = 1, prepared: Sequence[Runs] = ()
+    ) -> list[Result]:
         return examine(
             program,
             self.expected,
@@ -57,6 +60,7 @@ class Engines:
             thorough=thorough,
             known=self.setup.known,
             limit=patience * self.setup.limit,
+            prepared=prepared,
         )
 
 
@@ -103,39 +107,82 @@ def warm_up(engine: Engine) -> Work:
 def batches(engines: Engines) -> Work:
     """Batches as they are told, "FIRST STOP GROUPS PATIENCE" a line; patience multiplies the time limit.
 
-    Says "at N" before each program, "groups NAMES" if wanted, "found JSON" for one with findings, "done
-    VERDICT" behind each, and "end" behind each batch.
+    Says "at N" whenever it comes to a program, then for each in order "groups NAMES" if wanted, "found JSON"
+    if something is and "done VERDICT", and "end" behind each batch. It ends itself behind a program that ran
+    out of time ("hung N" if there is more to be had): what was stopped half way, an import say, may be bad.
     """
 
     def work(say: Say, told: IO[str]) -> None:
         for line in told:
             first, stop, with_groups, patience = map(int, line.split())
-            for number in range(first, stop):
-                say(f"at {number}")
-                if with_groups:
-                    say("groups " + " ".join(groups_of(engines.setup, number)))
-                program = made(engines.setup, number)
-                results = engines.examine(program, is_thorough(number), patience)
-                verdict = worst([result.verdict for result in results])
-                if verdict.is_failure:
-                    say("found " + json.dumps(found(number, program, results)))
-                say(f"done {verdict}")
-                if verdict is Verdict.HUNG:
-                    return  # what was stopped half way, an import say, may be broken from now on
+            for start in range(first, stop, TOGETHER):
+                numbers = range(start, min(start + TOGETHER, stop))
+                rows = runs_of(engines, numbers, patience, say)
+                if rows is None or not verdicts_on(engines, numbers, rows, with_groups, patience, say):
+                    return
             say("end")
 
     return work
 
 
+Rows = Sequence[Sequence[Runs]]  # per program, its runs per engine
+
+
+def runs_of(engines: Engines, numbers: range, patience: int, say: Say) -> Rows | None:
+    """Each engine runs all programs before the next one does, which is faster; None if one did not end."""
+    limit = patience * engines.setup.limit
+    programs = [made(engines.setup, number) for number in numbers]
+    rows = [[Runs(engine, program, limit) for engine in engines.all] for program in programs]
+    for column in zip(*rows):
+        for number, runs in zip(numbers, column):
+            say(f"at {number}")
+            look = FULL if is_thorough(number) else QUICK
+            runs.run(look)
+            if patience == 1 and isinstance(runs.failures.get(look), OutOfTime):
+                say(f"hung {number}")
+                return None
+    return rows
+
+
+def verdicts_on(
+    engines: Engines, numbers: range, rows: Rows, with_groups: int, patience: int, say: Say
+) -> bool:
+    """Say what became of each program; whether all ended in time."""
+    for number, row in zip(numbers, rows):
+        say(f"at {number}")
+        program = row[0].program
+        results = engines.examine(program, is_thorough(number), patience, row)
+        verdict = worst([result.verdict for result in results])
+        if verdict is Verdict.HUNG and patience == 1:
+            say(f"hung {number}")
+            return False
+        if with_groups:
+            say("groups " + " ".join(groups_of(engines.setup, number)))
+        if verdict.is_failure:
+            say("found " + json.dumps(found(number, program, results)))
+        say(f"done {verdict}")
+        if verdict is Verdict.HUNG:
+            return False
+    return True
+
+
 def found(number: int, program: Program, results: Sequence[Result]) -> dict[str, Any]:
     """A program with its findings, and the lines of the record that hold it whole."""
-    lines = [described(program), *map(result_line, results)]
+    lines = [described(program), *(with_facts_by_name(result_line(result)) for result in results)]
     return {
         "number": number,
         "program": program.id,
         "findings": [finding.to_json() for finding in findings_of(results)],
         "lines": lines,
     }
+
+
+def with_facts_by_name(line: dict[str, Any]) -> dict[str, Any]:
+    """The line with the variables of each step by name: engines come to some in the order of a set."""
+    for step in line.get("trace", {}).get("steps", ()):
+        if "facts" in step:
+            step["facts"] = dict(sorted(step["facts"].items()))
+    return line
 
 
 def described(program: Program) -> dict[str, Any]:

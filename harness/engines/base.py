@@ -67,6 +67,13 @@ class Engine(ABC):
             torch.set_default_dtype(torch.float32)
         if hasattr(torch, "is_anomaly_enabled") and torch.is_anomaly_enabled():
             torch.autograd.set_detect_anomaly(False)
+        self.close_dual_level()
+
+    def close_dual_level(self) -> None:
+        """End the level of forward mode that a program left open."""
+        forward_ad = vars(getattr(self.module, "autograd", self)).get("forward_ad")
+        if forward_ad is not None and getattr(forward_ad, "_current_level", -1) >= 0:
+            forward_ad.exit_dual_level()
 
     def run(self, program: Program, look: str = FULL) -> Trace:
         """Run every statement of a program, whatever raises, and observe."""

@@ -21,6 +21,7 @@ class TorchEngine(Engine):
         torch.set_num_threads(1)  # sums are then added in the same order every time
         gc.freeze()  # what torch's modules hold lives as long as the process: no need to look there
         torch.set_warn_always(True)  # else some warnings come once per process
+        torch.storage._set_always_warn_typed_storage_removal(True)  # as this one does all the same
 
     def reset(self) -> None:
         torch.default_generator.manual_seed(0)  # the CPU's alone: torch.manual_seed asks every device, 0.3 ms
@@ -35,6 +36,7 @@ class TorchEngine(Engine):
             torch.autograd.set_detect_anomaly(False)
         if torch.are_deterministic_algorithms_enabled():
             torch.use_deterministic_algorithms(False)
+        self.close_dual_level()
 
     def run(self, program: Program, look: str = "full") -> Trace:
         torch.set_warn_always(True)

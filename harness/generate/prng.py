@@ -52,6 +52,7 @@ def draw(random: Random, size: int = SIZE, fault_share: float = FAULT_SHARE) -> 
     if choose() < fault_share:
         place = size // 2 + int(choose() * (size // 2 + 1))
         drawn.insert(place, ("plant", picks_of(bits(24))))
+    drawn.append(("finish", picks_of(bits(24))))
     return drawn, settings
 
 

@@ -37,6 +37,7 @@ from harness.program import Program
 
 # Recent tensors are picked more often: graphs grow deep, and equal statements recur, so that their compiled
 # form is in the cache.
+KEPT_LEAVES = 3  # leaves that keep their names as long as others can be given up
 RECENT = (0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 4, 5, 7)
 
 
@@ -87,13 +88,20 @@ class Scope:
         self.out.append(text)
 
     def fresh_name(self) -> str:
-        """The next letter that is free, or the one that was bound longest ago."""
+        """The next letter that is free, or the one that was bound longest ago, but for the last few leaves.
+
+        Of a leaf that has no name any more nobody sees the grad.
+        """
         names = self.names
         letters = self.letters
         if len(names) < len(letters):
             for name in letters:
                 if name not in names:
                     return name
+        kept = [name for name, tensor in names.items() if tensor.flag][-KEPT_LEAVES:]
+        for name in names:
+            if name not in kept:
+                return name
         return next(iter(names))
 
     def bind(self, name: str, tensor: Live) -> None:
@@ -140,7 +148,9 @@ class Scope:
         return None
 
     def pick_float(self, number: int) -> Live:
-        """A usable float tensor; made when there is none."""
+        """A usable float tensor, mostly one that requires grad; made when there is none."""
+        if number & 3:
+            return self.pick(number, tracked) or self.pick(number, floating) or self.leaf(number, True)
         return self.pick(number, floating) or self.leaf(number, False)
 
     def pick_tracked(self, number: int) -> Live:

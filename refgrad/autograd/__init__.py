@@ -11,18 +11,29 @@ from refgrad import dtypes, engine, modes
 from refgrad.autograd import function, grad_mode, graph
 from refgrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from refgrad.autograd.function import Function
-from refgrad.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from refgrad.autograd.grad_mode import (
+    _force_original_view_tracking,  # noqa: F401
+    enable_grad,
+    inference_mode,
+    is_multithreading_enabled,
+    is_view_replay_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 from refgrad.autograd.gradcheck import gradcheck, gradgradcheck
 from refgrad.autograd.graph import GradientEdge
 from refgrad.autograd.graph import (
     unsafe_preserve_version_counter as _unsafe_preserve_version_counter,  # noqa: F401
 )
+from refgrad.graph import RawSaved as SavedTensor
 from refgrad.layout import Size
 from refgrad.tensor import Tensor, edge_of, wrap
 
 __all__ = [
     "Function",
     "GradientEdge",
+    "SavedTensor",
     "backward",
     "detect_anomaly",
     "enable_grad",
@@ -33,9 +44,12 @@ __all__ = [
     "gradgradcheck",
     "graph",
     "inference_mode",
+    "is_multithreading_enabled",
+    "is_view_replay_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 CYCLE = (

@@ -36,7 +36,16 @@ class FunctionCtx:
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors for `jvp`."""
+        """Keep tensors (or None) for `jvp`, as its `saved_tensors`.
+
+        Raises:
+            AssertionError: one is neither.
+        """
+        if not all(tensor is None or isinstance(tensor, Tensor) for tensor in tensors):
+            raise AssertionError(
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as "
+                "attributes on ctx."
+            )
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
@@ -84,6 +93,8 @@ class BackwardCFunction(FunctionCtx, Node):
         Raises:
             RuntimeError: it was freed, or written since.
         """
+        if self.saved_for_forward is not None:
+            return tuple(self.saved_for_forward)
         if self._freed:
             raise RuntimeError(errors.FREED)
         if self._saved is ONCE:
@@ -131,7 +142,10 @@ class BackwardCFunction(FunctionCtx, Node):
         modes.set_grad(create_graph)
         modes.state.node = self
         try:
-            results = self._user_backward()(self, *self._filled(grads))
+            filled = self._filled(grads)
+            # Boxed gradients come in one list, which the function may empty to let go of them.
+            given = [list(filled)] if self._forward_cls.boxed_grads_call else filled
+            results = self._user_backward()(self, *given)
         finally:
             modes.set_grad(before[0])
             modes.state.node = before[1]
@@ -204,6 +218,7 @@ class FunctionMeta(type):
 class Function(FunctionCtx, metaclass=FunctionMeta):
     """Base of custom differentiable functions: static `forward` and `backward`, called through `apply`."""
 
+    boxed_grads_call = False
     clear_saved_tensors_on_access = False
     generate_vmap_rule = False
 
@@ -283,7 +298,13 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         tensors = [arg for arg in args if isinstance(arg, Tensor)]
         edges = tuple(edge_of(tensor) for tensor in tensors) if recorded else ()
         before = modes.state.grad
+        carry = None
+        if modes.DUALS:
+            from refgrad.autograd import function_tangents
+
+            carry = function_tangents.prepare(ctx, args)
         modes.set_grad(False)
+        forward, modes.state.forward = modes.state.forward, False
         try:
             if with_setup:
                 output = cls.forward(*args)
@@ -292,7 +313,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
                 output = cls.forward(ctx, *args)
         finally:
             modes.set_grad(before)
-        return wrap_outputs(ctx, output, tensors, edges, recorded)
+            modes.state.forward = forward
+        return wrap_outputs(ctx, output, tensors, edges, recorded, carry)
 
 
 def all_positional(forward: Callable, args: tuple, kwargs: dict, skipped: int) -> tuple:

@@ -4,10 +4,10 @@
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from refgrad import call, errors, modes, views
+from refgrad import call, duals, errors, modes, views
 from refgrad.graph import Node, Packed, make_edge, start
 from refgrad.op import calls
 from refgrad.storage import count_write, version_cell, version_of
@@ -48,7 +48,7 @@ def unpack(node: Node, saved: Any) -> Any:
         return None
     if isinstance(saved, Packed):
         return saved.unpack(Tensor, node)
-    kept, version, had_node = saved
+    kept, version = saved
     if isinstance(kept, SavedResult):
         tensor = wrap(kept.array)
         tensor._version_cell = kept.cell
@@ -56,18 +56,19 @@ def unpack(node: Node, saved: Any) -> Any:
             kind = call.type_text(tensor.dtype)
             raise call.version_error(kind, kept.array.shape, node, kept.number, kept.cell[0], version)
         tensor._edge = make_edge(node, kept.number)
+        if modes.DUALS:
+            duals.restore_result(node, kept.number, tensor)
         return tensor
-    checked = call.check_saved(kept, version)
-    if had_node and checked.grad_fn is None:
-        raise RuntimeError(
-            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
-            "supported, please use out-of-place `.detach()` instead"
-        )
-    return checked
+    return call.check_saved(kept, version)  # one that was detached in place is not refused here
 
 
-def wrap_outputs(ctx: Any, output: Any, inputs: list, edges: tuple, recorded: bool) -> Any:
-    """Make the outputs of `forward` outputs of the node, then save what `forward` asked to save."""
+def wrap_outputs(
+    ctx: Any, output: Any, inputs: list, edges: tuple, recorded: bool, carry: Callable | None = None
+) -> Any:
+    """Make the outputs of `forward` outputs of the node, then save what `forward` asked to save.
+
+    `carry` gives them their tangents in forward mode.
+    """
     is_tuple = isinstance(output, tuple)
     if not is_tuple and not isinstance(output, Tensor):
         finish(ctx, False)
@@ -90,6 +91,8 @@ def wrap_outputs(ctx: Any, output: Any, inputs: list, edges: tuple, recorded: bo
         if isinstance(tensor, Tensor) and tensor._is_view() and not contains(dirty, tensor):
             multiple = len(live_outputs) > 1
             tensor._meta.creation = views.MULTI_OUTPUT if multiple else views.CUSTOM_FUNCTION
+    if carry is not None:
+        carry(outputs, dirty, (*fixed, *[x for x in outputs if contains(fixed, x)]))
     finish(ctx, recorded)
     return tuple(outputs) if is_tuple else outputs[0]
 
@@ -172,7 +175,7 @@ def finish(ctx: Any, recorded: bool) -> None:
     """Save what was asked for, and forget the marks."""
     to_save = ctx.to_save
     own = ctx.__dict__
-    own.update(to_save=None, dirty_tensors=None, non_differentiable=None)
+    own.update(to_save=None, saved_for_forward=None, dirty_tensors=None, non_differentiable=None)
     if not recorded:
         return
     saved = []
@@ -189,13 +192,13 @@ def finish(ctx: Any, recorded: bool) -> None:
 
 
 def kept(ctx: Any, tensor: Tensor) -> tuple:
-    """What is kept of a saved tensor: itself, or an output's memory and counter; version; had it a node."""
+    """What is kept of a saved tensor: itself, or an output's memory and counter; and the version."""
     node = tensor.grad_fn
     if node is ctx:
-        return SavedResult(tensor), version_of(tensor), True
+        return SavedResult(tensor), version_of(tensor)
     if tensor.is_inference():
         raise RuntimeError(errors.INFERENCE_SAVE)
-    return tensor, version_of(tensor), node is not None
+    return tensor, version_of(tensor)
 
 
 def apply_saved_hooks(ctx: Any) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import refgrad
-from refgrad import autograd
+from refgrad import autograd, duals
 from refgrad.autograd.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from refgrad.tensor import Tensor
 
@@ -310,6 +310,7 @@ def forward_jacobian(func: Callable, inputs: Any, vectorize: bool, differentiabl
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly "
             "implemented for `vectorize=True`."
         )
+    duals.refuse_nesting()
     sizes = [tensor.numel() for tensor in inputs]
     units = tuple(
         unit.view((sum(sizes), *tensor.shape))
@@ -323,12 +324,14 @@ def forward_jacobian(func: Callable, inputs: Any, vectorize: bool, differentiabl
     blocks = []
     for column, output in zip(columns, outputs, strict=True):
         parts = (column if with_graph else column.detach()).split(sizes, dim=0)
-        row = tuple(
+        row = [
             part.permute(*range(1, part.ndim), 0).reshape((*output.shape, *tensor.shape))
             for part, tensor in zip(parts, inputs, strict=True)
-        )
+        ]
         blocks.append(row if many_inputs else row[0])
-    return tuple(blocks) if many_outputs else blocks[0]
+    if not many_outputs:
+        return blocks[0]
+    return blocks if many_inputs else tuple(blocks)
 
 
 def all_columns(outputs: tuple, point: tuple, units: tuple, create_graph: bool) -> list[Tensor]:

@@ -179,3 +179,46 @@ class inference_mode(ContextDecorator):
     def clone(self) -> "inference_mode":
         """A fresh manager with the same mode."""
         return type(self)(self.mode)
+
+
+class Switch(ContextDecorator):
+    """A mode that is switched when it is called, and back at the end of its block."""
+
+    of = ""  # the attribute of the thread's state
+
+    def __init__(self, mode: bool):
+        self.previous = getattr(modes.state, self.of)
+        self.mode = mode
+        setattr(modes.state, self.of, mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        setattr(modes.state, self.of, self.previous)
+
+    def clone(self) -> "Switch":
+        """A fresh manager with the same mode."""
+        return type(self)(self.mode)
+
+
+class set_multithreading_enabled(Switch):
+    """Whether a run may use several threads; here it uses one. Source: PyTorch's docs."""
+
+    of = "multithreading"
+
+
+class _force_original_view_tracking(Switch):
+    """Whether views are replayed op by op when their base was written; results are the same here."""
+
+    of = "view_replay"
+
+
+def is_multithreading_enabled() -> bool:
+    """Whether a run may use several threads."""
+    return modes.state.multithreading
+
+
+def is_view_replay_enabled() -> bool:
+    """Whether views are always replayed."""
+    return modes.state.view_replay

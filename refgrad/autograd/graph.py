@@ -2,10 +2,20 @@
 
 import weakref
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 from refgrad import modes
-from refgrad.graph import AccumulateGrad, Node, RemovableHandle, argument_mismatch, make_edge, split_edge
+from refgrad.engine import count_dependencies, next_nodes
+from refgrad.graph import (
+    AccumulateGrad,
+    GraphRoot,
+    Node,
+    RemovableHandle,
+    argument_mismatch,
+    make_edge,
+    split_edge,
+)
 from refgrad.layout import root_of
 from refgrad.storage import INFERENCE, count_write, data_ptr, version_cell, version_of
 from refgrad.tensor import Tensor, edge_of
@@ -262,6 +272,21 @@ def register_any(tensors: Sequence[Tensor], nodes: list, fn: Callable) -> list[R
             fn(gradient)
 
     return [tensor.register_hook(hook) for tensor in tensors]
+
+
+def execution_order(task: Any) -> list[Node]:
+    """The nodes of a run in the order in which they run; a node whose gradient is captured comes with it."""
+    dependencies = count_dependencies(task.root)
+    order, ready = [], [task.root]
+    while ready:
+        node = max(ready, key=lambda one: one.sequence_nr if not isinstance(one, AccumulateGrad) else inf)
+        ready.remove(node)
+        order.append(node)
+        for target in next_nodes(node):
+            dependencies[target] -= 1
+            if not dependencies[target] and (task.needed is None or target in task.needed):
+                ready.append(target)
+    return [node for node in order if not isinstance(node, GraphRoot)]
 
 
 def will_execute(task: Any, node: Node) -> bool:

@@ -305,7 +305,7 @@ def tangents_of(forward_ad: Any, outputs: tuple, check_dtypes: bool) -> list:
         value, tangent = forward_ad.unpack_dual(output)
         if check_dtypes and tangent is not None and value.is_complex() != tangent.is_complex():
             raise GradcheckError("Forward AD gradient has dtype mismatch.")
-        found.append(None if tangent is None else tangent.reshape(-1))
+        found.append(None if tangent is None else tangent.reshape(-1).clone())  # a view may change
     return found
 
 

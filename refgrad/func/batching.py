@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from refgrad import modes
+from refgrad.duals import with_tangent_of
 from refgrad.func import trees
 from refgrad.func.levels import Level, stack
 from refgrad.samples import PER_SAMPLE, Batched
@@ -429,7 +430,7 @@ def put_together(samples: list) -> Tensor:
     order = sorted(range(first.dim()), key=lambda dim: -first.stride(dim))  # as they lie in memory
     back = [0, *(1 + order.index(dim) for dim in range(first.dim()))]
     whole = stacked([sample.permute(order) for sample in samples]).permute(back)
-    return whole if first._is_view() else alias(whole, [version_of(first)])
+    return whole if first._is_view() else with_tangent_of(whole, alias(whole, [version_of(first)]))
 
 
 def innermost() -> Level | None:

@@ -5,6 +5,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from refgrad import duals
 from refgrad.func import trees
 from refgrad.func.levels import (
     Level,
@@ -138,10 +139,17 @@ def vjp_at(func: Callable, args: tuple, argnums: Any, has_aux: bool = False) -> 
                     "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor "
                     f"with dtype {leaf.dtype}"
                 )
+        outside: dict[int, Any] = {}  # one tensor stays one, output and auxiliary output
+
+        def left(value: Any) -> Any:
+            if id(value) not in outside:
+                outside[id(value)] = level.leave(value, spare=True)
+            return outside[id(value)]
+
         if has_aux:
             checked_aux(aux)
-            aux = trees.mapped(level.leave, aux)
-        seen = trees.unflatten([level.leave(leaf, spare=True) for leaf in outputs], spec)
+            aux = trees.mapped(left, aux)
+        seen = trees.unflatten([left(leaf) for leaf in outputs], spec)
     leaves, input_spec = trees.flatten(inputs)
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
@@ -184,6 +192,7 @@ class Linear:
 
 def linear_at(func: Callable, args: tuple, argnums: Any, has_aux: bool, level: Level) -> tuple:
     """Run `func` inside a level: its derivative, its outputs, their spec and the auxiliary output."""
+    duals.refuse_nesting()
     inputs = entered(level, chosen_arguments(argnums, args))
     output, aux = split_aux(
         "jvp(f, primals, tangents)", func(*with_arguments(args, argnums, inputs)), has_aux

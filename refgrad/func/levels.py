@@ -14,10 +14,11 @@ from typing import Any
 
 from refgrad import autograd, modes
 from refgrad.autograd.grad_mode import enable_grad
+from refgrad.duals import keep_tangent, tangent_of, with_tangent_of
 from refgrad.func import trees
 from refgrad.graph import PENDING, AccumulateGrad, Node, split_edge, start
 from refgrad.storage import version_cell
-from refgrad.tensor import AutogradMeta, Tensor, alias, edge_of
+from refgrad.tensor import AutogradMeta, Tensor, alias, edge_of, meta_of
 
 NO_REAL_TYPE = "only Tensors of floating point dtype can require gradients"
 
@@ -86,7 +87,7 @@ class Level:
         entry.variable = inside
         inside._edge = PENDING
         inside.__dict__.update(_level=self, _outside=tensor)
-        return inside
+        return with_tangent_of(tensor, inside)
 
     # Leaving ------------------------------------------------------------------------------------------------
 
@@ -98,12 +99,14 @@ class Level:
             return tensor.map(lambda part: self.leave(part, spare))
         if tensor.__dict__.get("_level") is self:
             return tensor.__dict__["_outside"]
+        if modes.DUALS and (tangent := tangent_of(tensor)) is not None:
+            keep_tangent(meta_of(tensor), self.leave(tangent, spare))
         if not tensor.requires_grad:
             return tensor
         edge = self.outer(edge_of(tensor), {}, spare) if self.grad else None
         if edge is not None and edge is edge_of(tensor):
             return tensor
-        outside = alias(tensor, version_cell(tensor))
+        outside = with_tangent_of(tensor, alias(tensor, version_cell(tensor)))
         outside._edge = edge
         return outside
 

@@ -9,8 +9,26 @@ from refgrad.nn import functional, init
 from refgrad.nn.modules import *
 from refgrad.nn.parameter import Buffer, Parameter
 
+LATER = {
+    "attention": "MultiheadAttention",
+    "lazy": "LazyConv1d LazyConv2d LazyConv3d LazyLinear UninitializedParameter",
+    "sequences": "CTCLoss EmbeddingBag",
+    "unpooling": "MaxUnpool1d MaxUnpool2d MaxUnpool3d",
+    "upsampling": "UpsamplingBilinear2d UpsamplingNearest2d",
+    "transformer": (
+        "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"
+    ),
+    "rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
+}
+MODULE_OF = {name: module for module, names in LATER.items() for name in names.split()}
+
 
 def __getattr__(name: str) -> Any:
-    if name == "utils":
-        return importlib.import_module("refgrad.nn.utils")
+    if name in ("attention", "utils"):
+        return importlib.import_module(f"refgrad.nn.{name}")
+    if name in MODULE_OF:
+        made = globals()[name] = getattr(
+            importlib.import_module(f"refgrad.nn.modules.{MODULE_OF[name]}"), name
+        )
+        return made
     raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")

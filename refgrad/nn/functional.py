@@ -4,6 +4,7 @@ What PyTorch writes in Python stands here with its parameters; what it writes in
 and found on first use.
 """
 
+import importlib
 import math
 import warnings
 from typing import Any
@@ -85,7 +86,20 @@ NATIVE = [
 """The functions that PyTorch takes from C++."""
 
 
+LATER = {
+    "multihead": "multi_head_attention_forward",
+    "grids": "affine_grid fold grid_sample unfold",
+    "sequences": "ctc_loss embedding_bag",
+    "unpooling": "max_unpool1d max_unpool2d max_unpool3d",
+    "resampling": "interpolate upsample upsample_bilinear upsample_nearest",
+}
+MODULE_OF = {name: module for module, names in LATER.items() for name in names.split()}
+
+
 def __getattr__(name: str) -> Any:
+    if name in MODULE_OF:
+        made = globals()[name] = getattr(importlib.import_module(f"refgrad.nn.{MODULE_OF[name]}"), name)
+        return made
     if name not in NATIVE:
         raise AttributeError(f"module 'torch.nn.functional' has no attribute '{name}'")
     try:

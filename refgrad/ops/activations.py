@@ -235,7 +235,10 @@ def normal_erf(array):
 def gelu(self, approximate):
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return computed("GeluKernelImpl", gelu_kernel)(self, approximate)
+    result = computed("GeluKernelImpl", gelu_kernel)(self, approximate)
+    if approximate == "none" and self.dtype == np.float32 and self.size > 1 and self.flags.c_contiguous:
+        result = result + np.float32(0)  # another library computes these, and knows no negative zero
+    return result
 
 
 def gelu_slope(grad_output, self, approximate):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from refgrad import dtypes
+from refgrad import call, dtypes
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import not_implemented, together, with_number, written_zeros
 from refgrad.ops.copying import number_in
@@ -137,7 +137,10 @@ op(
 )
 def ldexp(self, other):
     base, exponent = together("float", 2.0, other)
-    return np.multiply(*together("arithmetic", self, np.power(base, exponent)))
+    result = np.multiply(*together("arithmetic", self, np.power(base, exponent)))
+    if self.size and self.dtype.kind == "f" and other.dtype.kind in "iu" and result.shape != self.shape:
+        call.warn_resized(self.shape, result.shape)  # PyTorch makes the result in the shape of `self` first
+    return result
 
 
 def float_power_kind(*operands):

@@ -6,6 +6,8 @@ from refgrad import call, dtypes
 from refgrad.lazy import plain
 from refgrad.op import OPS, calls, composite, op
 from refgrad.ops.checks import kind_name, not_implemented, together, with_number, written_zeros
+from refgrad.storage import count_write
+from refgrad.tensor import wrap
 
 # Comparison -------------------------------------------------------------------------------------------------
 
@@ -185,9 +187,17 @@ def closeness(first, second, rtol, atol, equal_nan):
     return close | (np.isfinite(apart) & (apart <= allowed))
 
 
-@op("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor")
-def isclose(self, other, rtol, atol, equal_nan):
-    return closeness(self, other, rtol, atol, equal_nan)
+@composite(
+    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor"
+)
+def isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """What is equal is written over by what is close, so the result has versions."""
+    array = plain(self._array)
+    close = wrap(closeness(array, plain(other._array), rtol, atol, equal_nan))
+    for is_written in (equal_nan and array.dtype.kind in "fc", rtol != 0 or atol != 0):
+        if is_written:
+            count_write(close)
+    return close
 
 
 @composite(

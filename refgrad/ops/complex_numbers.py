@@ -3,12 +3,12 @@
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.call import flat_memory
 from refgrad.layout import Layout, layout_of, strides_of, window
 from refgrad.lazy import ConjugateArray, NegativeArray, toggled
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import in_single, kind_name
 from refgrad.ops.subscript import value_of
+from refgrad.storage import flat_memory
 from refgrad.tensor import Tensor
 
 NO_IMAG = "imag is not implemented for tensors with non-complex dtypes."

@@ -1,8 +1,10 @@
 """Dimensions renamed, moved, merged, cut and stretched: compositions of the views."""
 
+from typing import Any
+
 from refgrad.layout import broadcast_shapes, infer_size, view_strides, wrap_dim
 from refgrad.modes import warn_once
-from refgrad.op import calls, composite
+from refgrad.op import OPS, calls, composite
 from refgrad.tensor import Tensor
 from refgrad.types import contiguous_format
 
@@ -25,6 +27,14 @@ def swapaxes(self, axis0, axis1):
 @composite("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
 def swapdims(self, dim0, dim1):
     return calls.transpose(self, dim0, dim1)
+
+
+@composite("t_(Tensor(a!) self) -> Tensor(a!)")
+def t_(self):
+    if self.dim() > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
+    transpose: Any = OPS["t"]
+    return transpose.call_inplace(self)
 
 
 @composite("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)")

@@ -6,7 +6,7 @@ import numpy as np
 
 from refgrad import dtypes
 from refgrad.layout import expands_to, layout_of
-from refgrad.modes import GRAD_OFF, state
+from refgrad.modes import DUALS, GRAD_OFF, state
 from refgrad.op import calls, composite, op
 from refgrad.tensor import wrap
 
@@ -74,8 +74,8 @@ def expanded(self: np.ndarray, shape: tuple) -> np.ndarray:
 
 
 def is_plain() -> bool:
-    """Whether no graph is wanted, so that a formula may compute on arrays."""
-    return bool(GRAD_OFF) and not state.grad
+    """Whether neither graph nor tangents are wanted, so that a formula may compute on arrays."""
+    return bool(GRAD_OFF) and not state.grad and not DUALS
 
 
 def conj(tensor: Any) -> Any:

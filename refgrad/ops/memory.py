@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from refgrad import dtypes, modes
-from refgrad.call import check_write, flat_memory, refused
+from refgrad import dtypes, duals, modes
+from refgrad.call import check_write, refused
 from refgrad.errors import INFERENCE_WRITE
 from refgrad.layout import Layout, contiguous_strides, layout_of, window
 from refgrad.op import composite
 from refgrad.ops.copying import empty_strided, format_strides
-from refgrad.storage import count_write, version_cell
+from refgrad.storage import count_write, flat_memory, version_cell
 from refgrad.tensor import alias, edge_of
 from refgrad.views import check_inplace, rebase_history
 
@@ -98,6 +98,8 @@ def resize_(self, size, memory_format=None):
     """Memory that has to grow is new memory: other tensors keep showing the old."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
+    if modes.DUALS and duals.tangent_of(self) is not None:
+        raise RuntimeError("cannot resize variables that has a forward grad")
     size = tuple(size)
     if any(n < 0 for n in size):
         raise RuntimeError("numel: integer multiplication overflow")

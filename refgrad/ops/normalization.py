@@ -209,7 +209,8 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
     results = [normal_gradient(scaled, normal, rstd, axes) if output_mask[0] else nothing]
     results.append((grad * normal).sum(batch) if output_mask[1] else nothing)
     results.append(grad.sum(batch) if output_mask[2] else nothing)
-    return [np.ascontiguousarray(x).astype(kind, copy=False).reshape(x.shape) for x in results]
+    # No views: a gradient that another array stands behind is never added to in place.
+    return [np.asarray(x, kind, order="C") for x in results]
 
 
 def layer_norm_second(grads, grad_out, input, normalized_shape, mean, rstd, weight, needed):

@@ -7,6 +7,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
+from refgrad.ops.checks import written_zeros
 from refgrad.ops.reductions import as_mask, axes_of, cast, restored, row_major
 
 
@@ -168,7 +169,15 @@ def matrix_norm(self, ord, dim=(-2, -1), keepdim=False, dtype=None):
     dims = checked_matrix_dims(self, dim, dtype)
     if abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {order_text(ord)} not supported.")
-    extreme = calls.amax if ord > 0 else calls.amin
+
+    def extreme(values, dims, keepdim):
+        """The largest or smallest; the largest of nothing is zero."""
+        axis = wrap_dim(dims[0], values._array.ndim)
+        if ord < 0 or values._array.shape[axis]:
+            return (calls.amax if ord > 0 else calls.amin)(values, dims, keepdim)
+        shape = values._array.shape
+        return written_zeros(values, (*shape[:axis], *((1,) if keepdim else ()), *shape[axis + 1 :]))
+
     if abs(ord) == 2:
         return of_singular_values(self, dims, keepdim, dtype, lambda values: extreme(values, (-1,), keepdim))
     first, second = dims if abs(ord) == 1 else dims[::-1]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes, modes
+from refgrad import dtypes, duals, modes
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import written_zeros
 from refgrad.storage import count_write
@@ -337,7 +337,7 @@ def max_pool1d(self, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_m
     array = self._array
     if array.dtype.kind not in "f":
         raise no_patches("max_pool1d_impl", array)
-    if modes.grad_enabled() and self.requires_grad:
+    if modes.grad_enabled() and self.requires_grad or modes.DUALS and duals.tangent_of(self) is not None:
         return max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
     # Without a graph PyTorch takes a direct way, whose result is no view.
     values = max_pool1d_with_indices(wrap(array), kernel_size, stride, padding, dilation, ceil_mode)[0]

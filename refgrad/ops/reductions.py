@@ -343,9 +343,11 @@ def check_not_empty(array, dims, name, error=RuntimeError, hint=True):
     if not dims:
         advice = " Specify the reduction dim with the 'dim' argument." if hint else ""
         raise error(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{advice}")
-    for axis in sorted(wrap_dim(dim, array.ndim) for dim in dims):
+    for dim in dims:
+        axis = wrap_dim(dim, array.ndim)
         if array.ndim and not array.shape[axis]:
-            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+            shown = dim if name in ("amax", "amin") else axis
+            raise IndexError(f"{name}(): Expected reduction dim {shown} to have non-zero size.")
 
 
 def extreme(name, ufunc, argument):

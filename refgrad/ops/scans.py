@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from refgrad import dtypes
+from refgrad import dtypes, modes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, op
 from refgrad.ops.checks import not_implemented, written_zeros
@@ -75,11 +75,15 @@ def cumprod_back(grad, self, dim, result):
 def cumprod_back_at_zeros(grad, self, dim):
     """One slice after the other: what remains of the later products when this slice is left out."""
     size = self._array.shape[dim]
-    result = grad.new_zeros(self._array.shape)
+    slices = []
     for i in range(size):
         rest = products_without(self, dim, i, size)
-        total = (calls.slice__Tensor(grad, dim, i) * rest).sum((dim,))
-        calls.copy_(calls.select(result, dim, i), total)
+        slices.append((calls.slice__Tensor(grad, dim, i) * rest).sum((dim,)))
+    if not modes.grad_enabled():
+        return calls.stack(slices, dim)
+    result = written_zeros(grad, self._array.shape)  # as PyTorch does it; graphs of second order show it
+    for i, part in enumerate(slices):
+        calls.copy_(calls.select(result, dim, i), part)
     return result
 
 

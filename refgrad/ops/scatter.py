@@ -25,9 +25,11 @@ def check_integers(name, index):
 
 def along(array, dim, index):
     """An index for NumPy that reaches, for each element of ours, its own place in the other dimensions."""
-    places = list(np.ogrid[tuple(slice(n) for n in index.shape)])
-    places[dim] = index
-    return tuple(places)
+    ndim = index.ndim
+    return tuple(
+        index if axis == dim else np.arange(size).reshape((1,) * axis + (size,) + (1,) * (ndim - axis - 1))
+        for axis, size in enumerate(index.shape)
+    )
 
 
 def at_least_1d(*arrays):

@@ -106,7 +106,7 @@ def triangle(name, kernel):
     def kept(self, diagonal):
         if self.ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        return np.ascontiguousarray(kernel(self, diagonal)).reshape(self.shape)
+        return np.ascontiguousarray(kernel(self, diagonal))  # no view: gradients are added to in place
 
     op(
         f"{name}(Tensor self, SymInt diagonal=0) -> Tensor",

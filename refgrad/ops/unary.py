@@ -70,7 +70,7 @@ def sign(self):
 
 def unshared_zeros(grad):
     """Zeros to which nothing is added in place: PyTorch's have no memory there."""
-    return wrap(np.zeros((1, *grad._array.shape), grad._array.dtype)[0])
+    return wrap(np.zeros((1, 1, *grad._array.shape), grad._array.dtype)[0, 0, ...])
 
 
 def sgn_back(grad, self, result):

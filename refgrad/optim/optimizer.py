@@ -334,15 +334,14 @@ def zeros_for(param: Any, value: Any = 0) -> Any:
     return made
 
 
-def step_count() -> Any:
-    """A new counter of steps: a tensor without dimensions."""
+def step_count(value: float = 0) -> Any:
+    """A new counter of steps, or another number that is counted on: a tensor without dimensions."""
     import numpy as np
 
     from refgrad.tensor import wrap
 
-    return wrap(
-        np.zeros((), (dtypes.float64 if dtypes.default() is dtypes.float64 else dtypes.float32).numpy)
-    )
+    kind = dtypes.float64 if dtypes.default() is dtypes.float64 else dtypes.float32
+    return wrap(np.full((), value, kind.numpy))
 
 
 def as_real(tensor: Any) -> Any:

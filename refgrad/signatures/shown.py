@@ -7,7 +7,8 @@ _ELSEWHERE = ("linalg_", "special_", "fft_")
 _PARTS = ("_backward", "_forward")
 
 _NO_METHODS = """
-_adaptive_avg_pool2d _adaptive_avg_pool3d _index_put_impl_ _log_softmax _prelu_kernel _reshape_alias
+_adaptive_avg_pool2d _adaptive_avg_pool3d _fft_c2c _fft_c2r _fft_r2c _index_put_impl_ _lu_with_info
+_log_softmax _prelu_kernel _reshape_alias
 _softmax _to_copy _unique2 _unsafe_view adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
 adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d alias alpha_dropout_ avg_pool1d avg_pool2d
 avg_pool3d binary_cross_entropy binary_cross_entropy_with_logits bucketize celu celu_ combinations
@@ -21,6 +22,11 @@ reflection_pad1d reflection_pad2d reflection_pad3d relu6 relu6_ replication_pad1
 replication_pad3d rrelu rrelu_ rrelu_with_noise rrelu_with_noise_ rsub searchsorted selu selu_ silu silu_
 slice smooth_l1_loss soft_margin_loss softplus softshrink std_mean tensordot threshold threshold_ unique_dim
 var_mean view_as_complex view_as_real zeros_like
+_safe_softmax _upsample_bicubic2d_aa _upsample_bilinear2d_aa _upsample_nearest_exact1d
+_upsample_nearest_exact2d _upsample_nearest_exact3d channel_shuffle col2im im2col max_unpool2d
+max_unpool3d pixel_shuffle
+pixel_unshuffle upsample_bicubic2d upsample_bilinear2d upsample_linear1d upsample_nearest1d
+upsample_nearest2d upsample_nearest3d upsample_trilinear3d
 """
 NO_METHODS = frozenset(_NO_METHODS.split())
 
@@ -39,6 +45,9 @@ one_hot pad polygamma_ pow_ put_ reflection_pad1d reflection_pad2d reflection_pa
 renorm_ replication_pad1d replication_pad2d replication_pad3d rrelu_with_noise rrelu_with_noise_ scatter_
 scatter_add_ scatter_reduce_ sgn_ sign_ silu silu_ smooth_l1_loss soft_margin_loss softplus softshrink
 squeeze_ sub_ subtract_ swapaxes_ swapdims_ t_ transpose_ tril_ triu_ true_divide_ unsqueeze_
+col2im im2col max_unpool2d max_unpool3d scaled_dot_product_attention
+upsample_bicubic2d upsample_bilinear2d upsample_linear1d
+upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_trilinear3d
 """
 NO_FUNCTIONS = frozenset(_NO_FUNCTIONS.split())
 

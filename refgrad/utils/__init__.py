@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-SUBMODULES = frozenset(["checkpoint", "hooks"])
+SUBMODULES = frozenset(["checkpoint", "data", "hooks"])
 
 
 def __getattr__(name: str) -> Any:

@@ -2,8 +2,8 @@
 again in backward.
 
 *Frame*: one checkpointed call. *Holder*: stands in a node for a tensor that the call saved; the tensor
-itself is computed again when backward asks for it. *Reentrant*: the older form, one node that runs a
-backward of its own. Source: `torch.utils.checkpoint` in PyTorch's docs.
+itself is computed again when backward asks for it. The older, reentrant form stands in reentrant.py.
+Source: `torch.utils.checkpoint` in PyTorch's docs.
 """
 
 import contextlib
@@ -11,14 +11,21 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
-from refgrad import autograd, modes
+from refgrad import modes
 from refgrad.autograd.function import Function
-from refgrad.autograd.grad_mode import enable_grad, no_grad
+from refgrad.autograd.grad_mode import enable_grad
 from refgrad.autograd.graph import saved_tensors_hooks
-from refgrad.random import fork_rng, get_rng_state, set_rng_state
+from refgrad.random import get_rng_state
 from refgrad.tensor import Tensor
+from refgrad.utils.reentrant import (
+    CheckpointFunction,
+    check_backward_validity,
+    detach_variable,
+    replayed_rng,
+)
 
 __all__ = [
     "CheckpointError",
@@ -45,11 +52,6 @@ NO_CHOICE_SEQUENTIAL = (
     "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you "
     "can pass use_reentrant=True. Refer to docs for more details on the differences between the two "
     "variants."
-)
-ONLY_BACKWARD = (
-    "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
-    "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
-    ".backward() without passing the `inputs` argument."
 )
 UNPACKED_TWICE = (
     "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. {}If "
@@ -123,85 +125,7 @@ def noop_context_fn() -> tuple:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
-def detach_variable(inputs: Any) -> tuple:
-    """Leaves over the same memory, in a tuple like the one given.
-
-    Raises:
-        RuntimeError: it is no tuple.
-    """
-    if not isinstance(inputs, tuple):
-        kind = type(inputs).__name__
-        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {kind}")
-    found = list(inputs)
-    for i, value in enumerate(inputs):
-        if isinstance(value, Tensor):
-            found[i] = value.detach()
-            found[i].requires_grad = value.requires_grad
-    return tuple(found)
-
-
-def check_backward_validity(inputs: Sequence[Any]) -> None:
-    """Warn when no input requires grad."""
-    if not any(value.requires_grad for value in inputs if isinstance(value, Tensor)):
-        warnings.warn(
-            "None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2
-        )
-
-
-# The reentrant form -----------------------------------------------------------------------------------------
-
-
-class CheckpointFunction(Function):
-    """One node for the whole call, whose backward runs the function again and a backward through that."""
-
-    @staticmethod
-    def forward(ctx: Any, run_function: Callable, preserve_rng_state: bool, *args: Any) -> Any:
-        """Run without recording; keep the arguments."""
-        check_backward_validity(args)
-        ctx.run_function = run_function
-        ctx.rng_state = get_rng_state() if preserve_rng_state else None
-        ctx.inputs = [None if isinstance(arg, Tensor) else arg for arg in args]
-        ctx.tensor_indices = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
-        ctx.save_for_backward(*[args[i] for i in ctx.tensor_indices])
-        with no_grad():
-            return run_function(*args)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> tuple:
-        """Run again on leaves of its own, and backward from there."""
-        if modes.state.task is not None and modes.state.task.needed is not None:
-            raise RuntimeError(ONLY_BACKWARD)
-        inputs = list(ctx.inputs)
-        for index, tensor in zip(ctx.tensor_indices, ctx.saved_tensors, strict=True):
-            inputs[index] = tensor
-        with replayed_rng(ctx.rng_state):
-            leaves = detach_variable(tuple(inputs))
-            with enable_grad():
-                outputs = ctx.run_function(*leaves)
-        if isinstance(outputs, Tensor):
-            outputs = (outputs,)
-        pairs = [
-            (output, grads[i])
-            for i, output in enumerate(outputs)
-            if isinstance(output, Tensor) and output.requires_grad
-        ]
-        if not pairs:
-            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
-        autograd.backward([output for output, _ in pairs], [grad for _, grad in pairs])
-        return (None, None, *[leaf.grad if isinstance(leaf, Tensor) else None for leaf in leaves])
-
-
-@contextlib.contextmanager
-def replayed_rng(state: Tensor | None) -> Iterator[None]:
-    """Inside the block, random numbers come from `state`, and afterwards as if it had not been; None
-    changes nothing."""
-    with fork_rng(enabled=state is not None):
-        if state is not None:
-            set_rng_state(state)
-        yield
-
-
-# The other form ---------------------------------------------------------------------------------------------
+# The form that is not reentrant ---------------------------------------------------------------------------
 
 
 class Holder:
@@ -225,6 +149,11 @@ class KeepInputs(Function):
     def setup_context(ctx: Any, inputs: tuple, output: Any) -> None:
         """Save the arguments, but for the one that makes the node be recorded."""
         ctx.save_for_backward(*inputs[1:])
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Tensor:
+        """A tangent as empty as the output."""
+        return tangents[0].new_empty(0)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -493,21 +422,13 @@ def checkpoint_sequential(
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     steps = list(functions.children()) if isinstance(functions, Sequential) else functions
     size = len(steps) // segments
-    end = 0
-    for begin in range(0, size * (segments - 1), size):
-        end = begin + size
-        input = checkpoint(
-            composed(steps, begin, end), input, use_reentrant=use_reentrant, preserve_rng_state=preserve
-        )
-    return composed(steps, end, len(steps))(input)
+    *firsts, last = range(0, size * (segments - 1) + 1, size)
+    options = {"use_reentrant": use_reentrant, "preserve_rng_state": preserve}
+    for first in firsts:
+        input = checkpoint(in_turn(steps[first : first + size]), input, **options)
+    return in_turn(steps[last:])(input)
 
 
-def composed(steps: Sequence[Callable], begin: int, end: int) -> Callable:
-    """One function that runs a range of steps."""
-
-    def run(value: Any) -> Any:
-        for number in range(begin, end):
-            value = steps[number](value)
-        return value
-
-    return run
+def in_turn(steps: Sequence[Callable]) -> Callable:
+    """The function that passes a value through all the steps."""
+    return lambda value: reduce(lambda so_far, step: step(so_far), steps, value)

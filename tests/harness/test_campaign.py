@@ -1,107 +1,49 @@
 """Campaigns: isolation, the same findings whatever the jobs, records that survive a kill, clear messages."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 
 from harness.campaign.child import Child, Lost
-from harness.campaign.client import Client
 from harness.campaign.coverage import Pairs
-from harness.campaign.display import report
+from harness.campaign.crew import LocalCrew
+from harness.campaign.display import panel, report, script, watched
 from harness.campaign.host import Host
 from harness.campaign.journal import Journal, begin, resume
+from harness.campaign.merge import settle
 from harness.campaign.run import Bounds, Campaign
 from harness.campaign.setup import BatchResult, Setup
 from harness.campaign.work import groups_of, made, program_to_json
+from harness.campaign_commands import clients_for
 from harness.cli import main
 from harness.known import Known
+from harness.program import Program
 from harness.record import RecordError, read
 from harness.verdict import Verdict
+from tests.harness.campaigns import (
+    DIES,
+    EATS,
+    HANGS,
+    WRONG,
+    Inline,
+    campaign,
+    engine_that,
+    recorded,
+    relu_programs,
+    setup_for,
+)
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="campaigns fork processes")
-
-ENGINE = """
-import os
-import signal
-import time
-
-import torch as _torch
-
-
-def __getattr__(name):
-    return getattr(_torch, name)
-
-
-def relu(x):
-    {relu}
-    return _torch.relu(x)
-"""
-WRONG = "return x.clamp(min=0.0) + 1.0"
-DIES = "os.kill(os.getpid(), signal.SIGSEGV)"
-HANGS = "time.sleep(60)"
-EATS = "eaten = [bytearray(50_000_000) for _ in range(100)]; time.sleep(60)"
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path
-    for name in [name for name in sys.modules if name.startswith("engine_")]:
-        del sys.modules[name]
-
-
-def engine_that(here: Path, relu: str) -> str:
-    """The spec of an engine that is PyTorch but for its relu."""
-    name = f"engine_{len(list(here.glob('engine_*.py')))}"
-    (here / f"{name}.py").write_text(ENGINE.format(relu=relu))
-    return f"module:{name}"
-
-
-class Inline:
-    """A client whose host lives in this process; programs still run in children."""
-
-    def __init__(self, setup: Setup):
-        self.host = Host(setup)
-        self.engines: list[dict[str, str]] = self.host.hello()["engines"]
-
-    def ask(self, job: str, **fields: Any) -> dict[str, Any]:
-        return json.loads(json.dumps(getattr(self.host, job)(**fields)))
-
-    def close(self) -> None:
-        self.host.end_runner()
-
-
-def setup_for(spec: str, **options: Any) -> Setup:
-    return Setup(engines=(spec,), warm=False, **({"limit": 10.0} | options))
-
-
-def campaign(setup: Setup, programs: int, journal: Journal | None = None) -> Campaign:
-    """A campaign that ran to its end, in this thread: forks and threads of one process do not go together."""
-    client: Any = Inline(setup)
-    made = Campaign(setup, Bounds(programs, with_groups=True), [client], journal or Journal())
-    made.begin()
-    while made.running:
-        job = made.jobs.get()
-        made.receive(job, client.ask(job.name, **job.fields))
-        made.hand_out()
-    client.close()
-    return made
-
-
-def relu_programs(setup: Setup, programs: int) -> Iterator[int]:
-    """The campaign's programs in which the engine's own relu is called."""
-    return (number for number in range(programs) if "torch.relu(" in made(setup, number).text)
-
 
 # Findings ------------------------------------------------------------------------------------------
 
@@ -122,7 +64,7 @@ def test_a_wrong_op_ends_in_a_bucket_with_a_small_script(here: Path) -> None:
 def test_the_same_whatever_the_number_of_jobs(here: Path) -> None:
     setup = setup_for(engine_that(here, WRONG))
 
-    two = Campaign(setup, Bounds(130, with_groups=True), [Client(setup), Client(setup)], Journal())
+    two = Campaign(setup, Bounds(130, with_groups=True), LocalCrew(clients_for(setup, 2)), Journal())
     for _ in two.run():
         pass
 
@@ -137,8 +79,12 @@ def test_the_same_whatever_the_number_of_jobs(here: Path) -> None:
         (EATS, "CRASHED", "takes more than 100 MB of memory"),
     ],
 )
-def test_what_is_lost_costs_its_program_alone(here: Path, relu: str, verdict: str, said: str) -> None:
-    setup = setup_for(engine_that(here, relu), limit=0.5, memory=100)
+def test_what_is_lost_costs_its_program_alone(
+    here: Path, monkeypatch: pytest.MonkeyPatch, relu: str, verdict: str, said: str
+) -> None:
+    monkeypatch.setattr("harness.campaign.host.WARM_UP_LIMIT", 0.5)
+    monkeypatch.setattr("harness.campaign.host.COLD_LIMIT", 5.0)
+    setup = setup_for(engine_that(here, relu), limit=0.5, memory=100, warm=True)
     calling = next(relu_programs(setup, 1000))
     host = Host(setup)
 
@@ -157,6 +103,24 @@ def test_what_is_lost_costs_its_program_alone(here: Path, relu: str, verdict: st
     assert said in answer["script"]
     assert "torch.relu(" in answer["script"]
     assert len(answer["program"]["statements"]) <= 3
+    host.end()
+
+
+def test_what_shows_only_after_something_else_ran_is_not_confirmed(here: Path) -> None:
+    """The script is run again in a process that has run nothing, not even what warms a host up."""
+    spec = engine_that(here, "return _torch.relu(x) + float(hasattr(relu, 'is_warm'))")
+    path = here / f"{spec.partition(':')[2]}.py"
+    path.write_text(path.read_text() + "\n\ndef sin(x):\n    relu.is_warm = True\n    return _torch.sin(x)\n")
+    program = Program.parse("import torch\na = torch.tensor([1.0])\nb = torch.relu(a)")
+    host = Host(setup_for(spec, warm=True))
+    finding = host.judge(program_to_json(program))["finding"]
+
+    answer = host.reduce(program_to_json(program), finding)
+    host.end()
+
+    assert finding["what"] == "b.value"
+    assert answer["script"].endswith("2.0 (float32, shape [])\n")
+    assert "is_confirmed" not in answer
 
 
 def test_a_child_that_ends_its_process_is_lost() -> None:
@@ -171,12 +135,15 @@ def test_a_child_that_ends_its_process_is_lost() -> None:
 
 def test_a_record_keeps_findings_whole_and_the_rest_as_counts(here: Path) -> None:
     setup = setup_for(engine_that(here, WRONG))
-    journal = begin("c.jsonl", setup, Inline(setup).engines, False, programs=150)
-    done = campaign(setup, 150, journal=journal)
-    journal.close()
+    done = recorded(setup, "c.jsonl", 150)
+    assert [batch["count"] for batch in read("c.jsonl").batches] == [100, 50]
+
+    settle("c.jsonl")
 
     record = read("c.jsonl")
-    assert [(batch["first"], batch["count"]) for batch in record.batches] == [(0, 100), (100, 50)]
+    assert [(batch["first"], batch["count"]) for batch in record.batches] == [(0, 150)], (
+        "what follows one another is one"
+    )
     assert len(record.programs) == done.verdicts["DIFFERS"]
     assert record.footer == {"line": "footer", "programs": 150, "verdicts": dict(done.verdicts)}
     assert {data["program"] for data in record.reductions} <= record.programs.keys()
@@ -187,9 +154,7 @@ def test_a_record_keeps_findings_whole_and_the_rest_as_counts(here: Path) -> Non
 def test_going_on_gives_what_an_uninterrupted_campaign_gives(here: Path) -> None:
     setup = setup_for(engine_that(here, WRONG))
     engines = Inline(setup).engines
-    journal = begin("whole.jsonl", setup, engines, False, programs=150)
-    whole = campaign(setup, 150, journal=journal)
-    journal.close()
+    whole = recorded(setup, "whole.jsonl", 150)
     data = Path("whole.jsonl").read_bytes()
 
     for cut in (len(data) // 3, len(data) * 2 // 3, len(data) - 20):
@@ -224,6 +189,58 @@ def test_known_differences_are_counted_and_not_reduced(here: Path) -> None:
     assert (len(done.findings), len(done.journal.reductions)) == (0, 0)
 
 
+# What is seen --------------------------------------------------------------------------------------
+
+
+def shown(campaign: Campaign, is_terminal: bool) -> str:
+    """What the live display writes."""
+    file = StringIO()
+    watched(campaign, Console(file=file, force_terminal=is_terminal, width=200, legacy_windows=False))
+    return file.getvalue()
+
+
+def test_the_live_display(here: Path) -> None:
+    setup = setup_for(engine_that(here, WRONG))
+    done = Campaign(setup, Bounds(150), LocalCrew(clients_for(setup, 1)), Journal())
+
+    text = shown(done, is_terminal=True)
+
+    assert "\x1b[" in text, "it is drawn anew in place"
+    assert "150 of 150, " in text
+    assert f"agrees {done.verdicts['AGREES']}, differs {done.verdicts['DIFFERS']}" in text
+    assert "findings being reduced" in text
+    assert "pairs of feature groups" in text
+    assert f"newest: {done.newest.one_line()[:60]}" in text
+    console = Console(file=StringIO(), width=200)
+    console.print(panel(done))
+    assert f"buckets   {len(done.buckets())}, 0 findings being reduced" in console.file.getvalue()
+    assert done.rate > 0
+    assert f", {done.rate:,.0f} a second, " in console.file.getvalue()
+
+
+def test_without_a_terminal_a_line_now_and_then(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.campaign.display.EVERY", 0.0)
+    setup = setup_for(engine_that(here, WRONG))
+    done = Campaign(setup, Bounds(100), LocalCrew(clients_for(setup, 1)), Journal())
+
+    lines = shown(done, is_terminal=False).splitlines()
+
+    assert lines[0] == f"0 programs, 0 a second, 0 differ, 0 buckets, 0 of {done.pairs.total} pairs"
+    assert lines[-1].startswith("100 programs, ")
+    assert lines[-1].endswith(f"{len(done.buckets())} buckets, {done.pairs.hit} of {done.pairs.total} pairs")
+
+
+def test_a_script_that_stays_long_says_so(here: Path) -> None:
+    done = campaign(setup_for(engine_that(here, WRONG)), 100)
+    bucket = done.buckets().ranked()[0]
+    assert script(1, bucket).count("\n") <= 26
+    assert "lines" not in script(1, bucket).splitlines()[0]
+
+    bucket.exemplar = replace(bucket.exemplar, script="x = 1\n" * 26)
+
+    assert script(1, bucket).splitlines()[0].endswith("; 26 lines, more than 25: no shorter one was found")
+
+
 # Coverage ------------------------------------------------------------------------------------------
 
 
@@ -239,7 +256,7 @@ def test_pairs() -> None:
 
 def test_every_pair_of_groups_meets_within_400_programs() -> None:
     setup = Setup(seed=3)
-    pairs = Campaign(setup, Bounds(0), [], Journal()).pairs
+    pairs = Campaign(setup, Bounds(0), LocalCrew([]), Journal()).pairs
     for number in range(400):
         pairs.follow({" ".join(groups_of(setup, number)): 1})
 
@@ -267,13 +284,15 @@ def started(here: Path, *words: str) -> "subprocess.Popen[str]":
     )
 
 
-def wait_for_batches(record: Path, count: int) -> None:
+def wait_for(condition: Callable[[], bool]) -> None:
     until = time.monotonic() + 120
-    while time.monotonic() < until:
-        if record.exists() and record.read_text().count('"line": "batch"') >= count:
-            return
+    while not condition():
+        assert time.monotonic() < until, "it did not come about within 120 s"
         time.sleep(0.05)
-    raise AssertionError("no batch within 120 s")
+
+
+def wait_for_batches(record: Path, count: int) -> None:
+    wait_for(lambda: record.exists() and record.read_text().count('"line":"batch"') >= count)
 
 
 def test_kill_and_resume(here: Path) -> None:
@@ -309,9 +328,55 @@ def test_ctrl_c_ends_with_the_report(here: Path) -> None:
     assert out.splitlines()[-1] == "interrupted; go on with: refgrad fuzz --record c.jsonl --resume"
 
 
+def test_minutes_bound_a_campaign(here: Path) -> None:
+    begun = time.monotonic()
+    result = refgrad(
+        *("fuzz", "--engine", engine_that(here, WRONG), "--seed", "1", "--jobs", "1", "--limit", "10"),
+        *("--minutes", "0.05", "--record", "c.jsonl"),
+    )
+
+    record = read("c.jsonl")
+    assert record.header["about"]["campaign"]["programs"] is None
+    (batch,) = record.batches
+    assert batch["first"] == 0
+    assert batch["count"] >= 100, "what began in time is ended"
+    assert f"{batch['count']} programs: " in result.stdout
+    assert time.monotonic() - begun < 60
+
+
+def test_no_program_begins_after_the_minutes(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = Campaign(Setup(), Bounds(None, minutes=2.0), LocalCrew(clients_for(Setup(), 3)), Journal())
+    done.hand_out()
+    assert len(done.running) == 4
+
+    monkeypatch.setattr(time, "monotonic", lambda: done.begun + 121.0)
+    done.running.clear()
+    done.hand_out()
+
+    assert done.running == set()
+
+
+def test_ctrl_c_during_the_start_leaves_nothing_behind(here: Path) -> None:
+    (here / "engine_slow.py").write_text(
+        "import os, time\nopen('started', 'w').write(str(os.getpid()))\ntime.sleep(60)\n"
+    )
+    process = started(here, "--engine", "module:engine_slow", "--jobs", "1", "--record", "c.jsonl")
+    wait_for(lambda: (here / "started").exists() and (here / "started").read_text() != "")
+
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+
+    assert (process.returncode, out) == (2, "")
+    assert err == "refgrad: stopped before the first program\n"
+    assert not (here / "c.jsonl").exists()
+    host = int((here / "started").read_text())
+    wait_for(lambda: not Path(f"/proc/{host}").exists())
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("--jobs", "2", "--scheduler", "tcp://a:1"), "--jobs is for this machine"),
         (("--resume",), "--resume needs the --record of the campaign to go on with"),
         (("--engine", "foo"), "no engine is called 'foo'"),
         (("--resume", "--record", "none.jsonl"), "none.jsonl: cannot be read (No such file or directory)"),

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from harness import cases, known
-from harness.program import ProgramError
+from harness.compare import Difference
+from harness.program import Program, ProgramError
 
 GOOD = '"""A sentence.\n\ntopic: hooks\nfeatures: order\nrule: torch.autograd\n"""\nimport torch\n'
 
@@ -135,6 +136,10 @@ def toml(**changes: str | None) -> str:
         (toml(reason=None), '3: the entry needs reason = "..."'),
         (toml(kind="odd"), "3: kind is 'odd'; it must be one of bug, by-design, unsupported, numeric"),
         (toml(signature=None), '3: the entry needs cases = [...] or signature = "..."'),
+        (
+            toml(signature=None) + 'cases = ["a/b"]\nmentions = ["x"]\n',
+            '3: mentions = [...] narrows a signature; the entry needs signature = "..."',
+        ),
         (toml(note="x"), "3: unknown field 'note'; fields are cases,"),
         (toml() + toml(), "12: id 'a' stands here twice; choose another"),
         ("x = 1\n", "1: only [[difference]] entries may stand here"),
@@ -161,3 +166,15 @@ def test_an_entry_applies_to_its_engine_and_versions(tmp_path: Path) -> None:
     assert not entry.applies("other", {"torch": "2.13.0"})
     assert known.fits("refgrad/backward/message/backward/freed-graph", entry.signature)
     assert not known.fits("refgrad/forward/message/add/shape", entry.signature)
+
+
+def test_an_entry_covers_the_programs_that_mention_its_words(tmp_path: Path) -> None:
+    path = tmp_path / "known.toml"
+    path.write_text(toml() + 'mentions = ["jvp", "batch_norm"]\n')
+    (entry,) = known.load(path)
+    program = Program.parse("a = jvp(batch_norm)\n")
+    other = Program.parse("a = jvp(layer_norm)\n")
+    difference = Difference(0, "a", "message", 1, 2, phase="backward", statement_kind="backward")
+
+    assert entry.matches(program, difference)
+    assert not entry.matches(other, difference)

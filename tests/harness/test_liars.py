@@ -10,6 +10,7 @@ from harness.engines import engine
 from harness.engines.base import END
 from harness.engines.pytorch import TorchEngine
 from harness.facts import FACTS
+from harness.outcome import Outcome, Raised
 from harness.program import Program
 from harness.run import examine
 from harness.trace import Trace
@@ -151,61 +152,86 @@ y.sum().backward()
 """
 
 
-def test_an_error_that_does_not_come() -> None:
-    def silent(self: Any, other: Any) -> Any:
-        with torch.no_grad():
-            return torch._C.TensorBase.add_(self, other)
+def silent(self: Any, other: Any) -> Any:
+    with torch.no_grad():
+        return torch._C.TensorBase.add_(self, other)
 
+
+def of_another_type(self: Any, other: Any) -> Any:
+    raise ValueError("a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def in_other_words(self: Any, other: Any) -> Any:
+    raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation")
+
+
+def loud(self: Any, *args: Any) -> Any:
+    warnings.warn("slow", UserWarning, stacklevel=1)
+    return torch._C.TensorBase.sum(self, *args)
+
+
+def first_hook_last(self: Any, hook: Any) -> Any:
+    hooks = self.__dict__.setdefault("hooks", [])
+    hooks.insert(0, hook)
+    if len(hooks) == 1:
+        return REGISTER_HOOK(self, lambda g: [h(g) for h in hooks] and None)
+    return object()
+
+
+SUM = "import torch\n\nx = torch.ones(2)\ny = x.sum()\n"
+# What a step ends in: (script, lies, the subject that is caught)
+OUTCOME_LIARS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "kind": (LEAF, {"add_": silent}, "raises"),
+    "type": (LEAF, {"add_": of_another_type}, "raises"),
+    "message": (LEAF, {"add_": in_other_words}, "raises"),
+    "printed": (HOOKS, {"register_hook": first_hook_last}, "printed"),
+    "warnings": (SUM, {"sum": loud}, "warnings"),
+}
+
+
+def test_every_part_of_an_outcome_has_a_liar() -> None:
+    parts = {*Outcome._fields, *Raised._fields} - {"raised"}
+
+    assert OUTCOME_LIARS.keys() == parts - {"phase"}  # which the program tells, not the engine
+
+
+@pytest.mark.parametrize("part", OUTCOME_LIARS)
+def test_a_lie_about_an_outcome_is_caught_by_its_part(part: str) -> None:
+    script, lies, subject = OUTCOME_LIARS[part]
+
+    for thorough in (True, False):
+        found = first(script, Liar(**lies), thorough=thorough).difference
+        assert (found.subject, found.fact) == (subject, part)
+
+
+def test_an_error_that_does_not_come() -> None:
     found = first(LEAF, Liar(add_=silent)).difference
 
-    assert (found.subject, found.fact, found.line, found.actual) == ("raises", "kind", 4, None)
+    assert (found.line, found.actual) == (4, None)
     assert found.expected.startswith("leaf-inplace (RuntimeError: a leaf Variable that requires grad")
 
 
 def test_an_error_of_another_type() -> None:
-    def refuse(self: Any, other: Any) -> Any:
-        raise ValueError("a leaf Variable that requires grad is being used in an in-place operation.")
+    found = first(LEAF, Liar(add_=of_another_type)).difference
 
-    found = first(LEAF, Liar(add_=refuse)).difference
-
-    assert (found.fact, found.expected, found.actual) == ("type", "RuntimeError", "ValueError")
+    assert (found.expected, found.actual) == ("RuntimeError", "ValueError")
 
 
 def test_an_error_with_another_text_counts_only_strictly() -> None:
-    def refuse(self: Any, other: Any) -> Any:
-        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation")
-
-    liar, program = Liar(add_=refuse), Program.parse(LEAF)
-
-    assert first(LEAF, liar).difference.fact == "message"
-    assert examine(program, TORCH, [liar])[1].verdict is Verdict.AGREES
+    assert examine(Program.parse(LEAF), TORCH, [Liar(add_=in_other_words)])[1].verdict is Verdict.AGREES
 
 
 def test_hooks_in_another_order() -> None:
-    def register(self: Any, hook: Any) -> Any:
-        hooks = self.__dict__.setdefault("hooks", [])
-        hooks.insert(0, hook)
-        if len(hooks) == 1:
-            return REGISTER_HOOK(self, lambda g: [h(g) for h in hooks] and None)
-        return object()
+    found = first(HOOKS, Liar(register_hook=first_hook_last)).difference
 
-    found = first(HOOKS, Liar(register_hook=register)).difference
-
-    assert (found.subject, found.line) == ("printed", 7)
+    assert found.line == 7
     assert found.expected == ["first 1.0", "second 1.0"]
     assert found.actual == ["second 1.0", "first 1.0"]
 
 
 def test_a_warning_too_many_counts_only_strictly() -> None:
-    def loud(self: Any, *args: Any) -> Any:
-        warnings.warn("slow", UserWarning, stacklevel=1)
-        return torch._C.TensorBase.sum(self, *args)
-
-    script = "import torch\n\nx = torch.ones(2)\ny = x.sum()\n"
-    liar = Liar(sum=loud)
-
-    assert first(script, liar).difference.actual == [["UserWarning", "slow"]]
-    assert examine(Program.parse(script), TORCH, [liar])[1].verdict is Verdict.AGREES
+    assert first(SUM, Liar(sum=loud)).difference.actual == [["UserWarning", "slow"]]
+    assert examine(Program.parse(SUM), TORCH, [Liar(sum=loud)])[1].verdict is Verdict.AGREES
 
 
 def test_a_deprecation_inside_the_engine_is_no_warning_of_the_program() -> None:

@@ -4,6 +4,7 @@ import ast
 import statistics
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,16 @@ from click.testing import CliRunner, Result
 from harness.cli import main
 from harness.engines.pytorch import TorchEngine
 from harness.engines.refgrad import RefgradEngine
-from harness.finding import TensorSeen, tensors_of
+from harness.finding import Finding, Observation, TensorSeen, tensors_of
 from harness.generate import prng
 from harness.judge import InProcess
+from harness.mutants import MUTANTS
+from harness.mutants.plant import fresh_copy
 from harness.program import Program, compiled
-from harness.reduce import MOST_TRIALS, NARROW, WIDEST, depended_on, reduce, script_of
+from harness.reduce import MOST_TRIALS, NARROW, WIDEST, depended_on, length_note, reduce, script_of
 from harness.simplify import count, is_made, leaf_text, plain_data, plainer, proposals, renamed
+from harness.verdict import Verdict
 from tests.harness.liars import Liar, truth
-from tests.planted_bugs import BUGS, refgrad_with
 
 SCRIPT = """
 import torch
@@ -133,10 +136,32 @@ def test_trials_are_bounded() -> None:
     assert reduced.finding is not None
 
 
+@pytest.mark.parametrize("needed", [10, 30])
+def test_a_script_too_long_to_read_gets_more_trials(needed: int) -> None:
+    """The statements that matter stand last, and nothing can be said of them: only trying tells."""
+    program = Program.parse("\n".join(f"x{number} = {number}" for number in range(90)))
+    goal = Finding(Verdict.DIFFERS, "liar", "forward", "value", "constant")
+
+    def judge(candidate: Program) -> Observation:
+        texts = {statement.text for statement in candidate.statements}
+        kept = texts.issuperset(f"x{number} = {number}" for number in range(90 - needed, 90))
+        return Observation(replace(goal, step=len(candidate.statements)) if kept else None)
+
+    reduced = reduce(program, judge, goal, most_trials=5)
+
+    note = length_note(script_of(reduced.program, goal))
+    if needed == 10:
+        assert 5 < reduced.trials < 20, "until it is short enough"
+        assert note == ""
+    else:
+        assert reduced.trials == 20
+        assert note.endswith("lines, more than 25: no shorter one was found")
+
+
 def sixty_statements(name: str, torch_engine: TorchEngine, programs: int) -> list[tuple[int, int]]:
     """(statements behind the import, trials) of the first programs in which a planted bug shows."""
     figures: list[tuple[int, int]] = []
-    with refgrad_with(BUGS[name]) as module:
+    with fresh_copy(MUTANTS[name]) as module:
         judge = InProcess(torch_engine, [RefgradEngine(module)])
         for seed in range(5000, 5100):
             program = prng.program(seed, 60)

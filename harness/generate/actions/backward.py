@@ -247,3 +247,59 @@ def differentiate_twice(scope, p):
     else:
         scope.emit(f"{first.name}.sum().backward()")
         scope.ran(then)
+
+
+# The end
+
+
+@action("backward", 1)
+def finish(scope, p):
+    """Backward from all that can be: without it, what a program computed last would show in no gradient."""
+    scope.top_level()
+    roots = finishing_roots(scope)
+    if not roots:
+        return
+    if p[0] < 5 and finish_twice(scope, p, roots):
+        return
+    names = ", ".join([root.name for root in roots])
+    seeds = ", ".join([values.seed_text(root.shape, p[1] + k, root.dtype) for k, root in enumerate(roots)])
+    plan = scope.plan(roots)
+    scope.emit(f"torch.autograd.backward([{names}], [{seeds}])")
+    scope.ran(plan)
+
+
+def finishing_roots(scope):
+    """The newest interior tensors from which one run can begin, four at most."""
+    roots: list[Live] = []
+    for tensor in reversed(scope.live):
+        if len(roots) == 4:
+            break
+        fits = tracked(tensor) and tensor.node is not None and peek(tensor) is not None
+        if fits and scope.plan([*roots, tensor]) is not None:
+            roots.append(tensor)
+    return roots
+
+
+def finish_twice(scope, p, roots):
+    """A gradient that can be differentiated, and backward from it; whether that was possible."""
+    for root in roots:
+        plan = scope.plan([root], None, True)
+        if plan is None or not certain(plan) or not scope.grad:
+            continue
+        fits = lambda tensor, plan=plan: leaf(tensor) and plan.leaves.get(tensor, False)
+        target = scope.pick(p[1], fits)
+        if target is None:
+            continue
+        seed = values.seed_text(root.shape, p[2], root.dtype)
+        template = f"torch.autograd.grad({root.name}, {{}}, {seed}, create_graph=True)"
+        scope.letters = values.NAMES + values.RESERVE
+        take_gradients(scope, [target], template, plan, lambda _: True)
+        scope.letters = values.NAMES
+        first = scope.live[-1]
+        then = scope.plan([first])
+        if then is not None:
+            seed = values.seed_text(first.shape, p[3] | 1, first.dtype)
+            scope.emit(f"{first.name}.backward({seed})")
+            scope.ran(then)
+        return True
+    return False

@@ -29,7 +29,8 @@ def elementwise(scope, op, source, dtype=""):
 @action("ops", 5)
 def unary(scope, p):
     """An elementwise function of one tensor, with or without a scalar."""
-    source = scope.pick(p[0], numeric) or scope.pick_float(p[0])
+    source = scope.pick(p[0], numeric) if p[0] % 4 == 0 else None
+    source = source or scope.pick_float(p[0])
     if source.dtype not in FLOATS:
         elementwise(scope, ops.INTEGER_SCALAR[p[1] % len(ops.INTEGER_SCALAR)], source)
         return

@@ -1,5 +1,6 @@
-"""`torch.nn.utils`: clipping gradients, and parameters as one vector."""
+"""`torch.nn.utils`: clipping gradients, parameters as one vector, and what is loaded on first use."""
 
+import importlib
 import types
 import warnings
 from collections.abc import Iterable
@@ -126,3 +127,20 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
         end = start + parameter.numel()
         parameter.data = calls.narrow(vec, 0, start, end - start).view_as(parameter).data
         start = end
+
+
+LATER = {
+    "spectral_norm": ("old_norms", "spectral_norm"),
+    "remove_spectral_norm": ("old_norms", "remove_spectral_norm"),
+    "weight_norm": ("old_norms", "weight_norm"),
+    "remove_weight_norm": ("old_norms", "remove_weight_norm"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("parametrizations", "parametrize", "rnn"):
+        return importlib.import_module(f"refgrad.nn.utils.{name}")
+    if name in LATER:
+        module, function = LATER[name]
+        return getattr(importlib.import_module(f"refgrad.nn.utils.{module}"), function)
+    raise AttributeError(f"module 'torch.nn.utils' has no attribute '{name}'")

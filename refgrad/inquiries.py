@@ -1,0 +1,205 @@
+"""What tensors are asked about where and how they live: dense, on the CPU, unless shared between processes.
+
+Also the two old methods that run a Python function over the elements. Attached to `Tensor` when the functions
+are loaded.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from refgrad.layout import strides_of
+from refgrad.methods import attach
+from refgrad.op import calls
+from refgrad.ops.from_data import full_type_name
+from refgrad.storage import TypedStorage, storage_key
+from refgrad.tensor import Tensor
+from refgrad.types import MemoryFormat
+
+ELSEWHERE = (
+    *("is_cuda", "is_ipu", "is_maia", "is_meta", "is_mkldnn", "is_mps", "is_mtia", "is_nested"),
+    *("is_quantized", "is_sparse", "is_sparse_csr", "is_vulkan", "is_xla", "is_xpu"),
+)
+SHARED = "__shared__"  # in the tensor's own dictionary: whether share_memory_ was called
+
+for _name in ELSEWHERE:
+    setattr(Tensor, _name, property(lambda self: False))
+Tensor.name = property(lambda self: None)
+
+
+@attach
+def get_device(self: Tensor) -> int:
+    """The number of the device: -1 for the CPU."""
+    return -1
+
+
+@attach
+def is_distributed(self: Tensor) -> bool:
+    """Whether it is spread over processes: never here."""
+    return False
+
+
+@attach
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """Whether its memory is page-locked: never here."""
+    return False
+
+
+@attach
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """Copy to page-locked memory.
+
+    Raises:
+        RuntimeError: always; there is no accelerator.
+    """
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+@attach
+def is_shared(self: Tensor) -> bool:
+    """Whether `share_memory_` was called on it."""
+    return SHARED in self.__dict__
+
+
+@attach
+def share_memory_(self: Tensor) -> Tensor:
+    """Let other processes see this memory; threads do anyway, and processes are not started here."""
+    self.__dict__[SHARED] = True
+    return self
+
+
+@attach
+def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
+    """The tensor itself: it is dense."""
+    return self if dtype is None else self.to(dtype)
+
+
+@attach
+def dense_dim(self: Tensor) -> int:
+    """The number of dense dimensions: all."""
+    return self._array.ndim
+
+
+@attach
+def sparse_dim(self: Tensor) -> int:
+    """The number of sparse dimensions: none."""
+    return 0
+
+
+@attach
+def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions from the one with the longest steps in memory to that with the shortest.
+
+    Raises:
+        TypeError: `ambiguity_check` is neither a bool nor a list of memory formats.
+        RuntimeError: other orders are as good, and none of these formats decides.
+    """
+    is_list = isinstance(ambiguity_check, list)
+    if not (isinstance(ambiguity_check, bool) or is_list and all_formats(ambiguity_check)):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    shape, strides = self._array.shape, strides_of(self._array)
+    order = tuple(sorted(range(len(strides)), key=lambda dim: -strides[dim]))
+    is_ambiguous = any(
+        size == 1 or strides.count(stride) > 1 for size, stride in zip(shape, strides, strict=True)
+    )
+    if ambiguity_check and is_ambiguous:
+        fitting = (
+            [each for each in ambiguity_check if self.is_contiguous(memory_format=each)] if is_list else []
+        )
+        if not fitting:
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the given memory "
+                "formats."
+            )
+        return (0, 2, 3, 1) if fitting[0].name == "channels_last" else tuple(range(len(shape)))
+    return order
+
+
+def all_formats(values: list) -> bool:
+    """Whether a list holds memory formats and nothing else."""
+    return all(isinstance(value, MemoryFormat) for value in values)
+
+
+@attach
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether both show the same elements of the same memory in the same layout."""
+    mine, other = self._array, tensor._array
+    return (
+        storage_key(mine) == storage_key(other)
+        and mine.shape == other.shape
+        and strides_of(mine) == strides_of(other)
+        and self.storage_offset() == tensor.storage_offset()
+    )
+
+
+@attach
+def storage(self: Tensor) -> TypedStorage:
+    """Its memory, in elements of its type; warns that this class will go."""
+    return TypedStorage(self._array, self.dtype)
+
+
+# Functions over the elements --------------------------------------------------------------------------------
+
+
+@attach
+def apply_(self: Tensor, callable: Callable) -> Tensor:
+    """Replace each element by what the function makes of it; the write is not counted.
+
+    Raises:
+        RuntimeError: it requires grad.
+        TypeError: no function was given, or it returns no number.
+    """
+    refuse_graph("apply_", self)
+    array = self._array
+    for index in np.ndindex(*array.shape):
+        array[index] = number(callable(array[index].item()), array)
+    return self
+
+
+@attach
+def map_(self: Tensor, tensor: Tensor, callable: Callable) -> Tensor:
+    """Replace each element by what the function makes of it and of the other tensor's; no write is counted.
+
+    Raises:
+        RuntimeError: one of them requires grad, or the other cannot be expanded to this shape.
+        TypeError: the other is no tensor of the same type.
+    """
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"map_(): argument 'other' (position 1) must be Tensor, not {type(tensor).__name__}")
+    refuse_graph("map_", self, tensor)
+    if tensor.dtype is not self.dtype:
+        wanted, got = full_name(self), full_name(tensor)
+        raise TypeError(f"map_: expected {wanted} for 'other' (got {got})")
+    array, other = self._array, calls.expand(tensor, self._array.shape)._array
+    for index in np.ndindex(*array.shape):
+        array[index] = number(callable(array[index].item(), other[index].item()), array)
+    return self
+
+
+def full_name(tensor: Tensor) -> str:
+    """`torch.FloatTensor` and its like."""
+    return f"torch.{tensor.dtype.scalar_type}Tensor"
+
+
+def refuse_graph(name: str, *tensors: Tensor) -> None:
+    """Refuse a Python function over elements that require grad.
+
+    Raises:
+        RuntimeError: one of the tensors requires grad.
+    """
+    if any(tensor.requires_grad for tensor in tensors):
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
+        )
+
+
+def number(value: Any, array: np.ndarray) -> Any:
+    """What a function returned, as an element.
+
+    Raises:
+        TypeError: it is no number.
+    """
+    if not isinstance(value, (int, float, complex)):
+        raise TypeError(f"must be real number, not {full_type_name(value)}")
+    return value
