@@ -15,7 +15,7 @@ conformance: $(VENV)/stamp-dev
 	$(BIN)/refgrad conformance
 
 test: lint
-	$(BIN)/python -m pytest -n 2 $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest -n 2 --slow $(PYTEST_OPTIONS)
 
 lint: $(VENV)/stamp-dev
 	$(BIN)/ruff check .

@@ -363,10 +363,18 @@ def sinc_back(grad, self):
 
 unary("sinc", sinc_of, lambda grad, self: sinc_back(grad, self))
 unary("i0", scipy_kernel("i0", "i0_vml_cpu"), lambda grad, self: grad * calls.special_i1(self))
+
+
+def i0e_back(grad, self, result):
+    """The gradient of `special_i0e`; in PyTorch the right side of the difference is recorded first."""
+    signed = self.sgn() * result
+    return grad * (calls.special_i1e(self) - signed)
+
+
 unary(
     "special_i0e",
     scipy_kernel("i0e", "i0e_cpu"),
-    lambda grad, self, result: grad * (calls.special_i1e(self) - self.sgn() * result),
+    lambda grad, self, result: i0e_back(grad, self, result),
     inplace=False,
     node="SpecialI0EBackward0",
 )

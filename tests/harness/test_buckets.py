@@ -97,6 +97,7 @@ BUGS = (
 )
 
 
+@pytest.mark.slow
 def test_planted_bugs_do_not_mix_and_stand_in_front() -> None:
     """A small version of `python -m tests.measure_buckets`."""
     findings = [item for name in BUGS for item in found_in(name, range(40), per_identity=1, per_fact=2)]

@@ -43,7 +43,10 @@ from tests.harness.campaigns import (
     setup_for,
 )
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="campaigns fork processes")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="campaigns fork processes"),
+]
 
 # Findings ------------------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ except ImportError:
     distributed = None
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="campaigns fork processes"),
     pytest.mark.filterwarnings("ignore"),  # Dask's own
 ]

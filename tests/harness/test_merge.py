@@ -15,6 +15,8 @@ from harness.verdict import Verdict
 from tests.harness.campaigns import WRONG, Inline, campaign, engine_that, recorded, setup_for
 from tests.harness.test_campaign import refgrad
 
+pytestmark = pytest.mark.slow
+
 ENGINES = [{"name": "torch", "version": "2.13.0"}, {"name": "refgrad", "version": "0.1.0"}]
 
 

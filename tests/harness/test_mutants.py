@@ -177,6 +177,7 @@ def test_the_markdown_holds_nothing_that_varies() -> None:
     assert rendered(once, 10).startswith("# Mutation score: 50 % of 2 mutants killed\n")
 
 
+@pytest.mark.slow
 def test_the_command_shows_single_mutants_and_writes_the_file(tmp_path: Path) -> None:
     options = "score --mutant forgets_to_free --programs 40 --seconds 0 --jobs 1 --markdown"
     path = tmp_path / "new" / "score.md"

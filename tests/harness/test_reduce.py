@@ -173,6 +173,7 @@ def sixty_statements(name: str, torch_engine: TorchEngine, programs: int) -> lis
     return figures
 
 
+@pytest.mark.slow
 def test_sixty_statements_come_down_to_six(torch_engine: TorchEngine) -> None:
     names = ("overwrites_instead_of_adding", "leaves_the_base_alone", "counts_no_writes", "ignores_no_grad")
     figures = [figure for name in names for figure in sixty_statements(name, torch_engine, 2)]
@@ -313,6 +314,7 @@ def refgrad(*words: str) -> Result:
     return result
 
 
+@pytest.mark.slow
 def test_reduce_writes_a_script_that_runs_by_itself(here: Path) -> None:
     (here / "found.py").write_text(SCRIPT)
 
@@ -325,6 +327,7 @@ def test_reduce_writes_a_script_that_runs_by_itself(here: Path) -> None:
     assert refgrad("run", "small.py", "--engine", "module:lying").exit_code == 1
 
 
+@pytest.mark.slow
 def test_reduce_survives_what_kills_the_process(here: Path) -> None:
     (here / "dies.py").write_text(SEGFAULT)
 

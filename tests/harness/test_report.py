@@ -275,6 +275,7 @@ def test_conformance_writes_three_files_and_counts(folder):
     assert "| generated |         12 |" in (folder / "reports/latest.md").read_text()
 
 
+@pytest.mark.slow
 def test_conformance_in_two_processes_comes_to_the_same(folder):
     for processes in (1, 2):
         options = ("--generated", 25, "--processes", processes, "--output", f"r{processes}")
@@ -349,6 +350,7 @@ def test_report_on_a_file_that_is_not_there(tmp_path):
     assert (result.exit_code, result.output.count("\n")) == (2, 1)
 
 
+@pytest.mark.slow
 def test_a_program_that_kills_its_process_is_named_and_the_others_run():
     deadly = Program.from_statements(["import os", "os._exit(9)"], "deadly")
     harmless = Program.from_statements(["import torch", "a = torch.ones(2)"], "harmless")

@@ -4,6 +4,8 @@ import gc
 import sys
 import weakref
 
+import pytest
+
 import refgrad as torch
 
 LENGTH = 1_000_000
@@ -16,6 +18,7 @@ def chain(leaf, length=LENGTH):
     return value
 
 
+@pytest.mark.slow
 def test_a_million_nodes_run_and_die():
     leaf = torch.ones((), requires_grad=True, dtype=torch.float64)
     root = chain(leaf)
