@@ -358,13 +358,14 @@ def visit(task: GraphTask, node: Node, grads: list) -> list | None:
 
 def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) -> None:
     """Add a further gradient for one output, in the first one's memory when nobody else can see that."""
+    # A base that is known to one array alone is no other tensor's.
     first = held[number]
     array = first._array
     if (
         not create_graph
         and references(first) == 3  # the list, `first`, the argument
         and first._edge is None
-        and (array.base is None or array.base.ndim < 2 and references(array.base) == 2)  # no other tensor
+        and (array.base is None or array.base.__class__ is ndarray and references(array.base) == 2)
         and references(array) == 3  # the tensor, `array`, the argument
         and gradient._array.dtype is array.dtype
         and (array.flags.forc or is_dense(array.shape, strides_of(array)))

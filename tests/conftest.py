@@ -1,7 +1,7 @@
 """How Hypothesis runs: the same programs every time in CI; new ones at a desk, where failures are kept.
 
-Also which tests run: those marked `slow` (whole campaigns, clusters, a million nodes) only with `--slow`, which
-`make test` gives.
+Also which tests run: those marked `slow` (whole campaigns, clusters, a million nodes) only with `--slow`,
+which `make test` gives.
 """
 
 import os
@@ -33,4 +33,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    return None if config.getoption("--slow") else "slow tests are left out (deselected); run them with --slow"
+    return (
+        None if config.getoption("--slow") else "slow tests are left out (deselected); run them with --slow"
+    )

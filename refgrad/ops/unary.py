@@ -68,15 +68,21 @@ def sign(self):
     return signs(self)
 
 
-def unshared_zeros(grad):
-    """Zeros to which nothing is added in place: PyTorch's have no memory there."""
-    return wrap(np.zeros((1, 1, *grad._array.shape), grad._array.dtype)[0, 0, ...])
+class Unwritten(np.ndarray):
+    """Memory to which no gradient is added in place."""
+
+
+def unwritten_zeros(grad):
+    """Zeros like those without memory that PyTorch has here, which it never writes to."""
+    memory = Unwritten(grad._array.shape, grad._array.dtype)
+    memory.fill(0)
+    return wrap(memory.view(np.ndarray))
 
 
 def sgn_back(grad, self, result):
     """The gradient of `sgn`: for complex numbers what is left after projecting on the circle."""
     if self._array.dtype.kind != "c":
-        return unshared_zeros(grad)
+        return unwritten_zeros(grad)
     size = calls.abs(self)
     turned = grad - result * result * grad.conj()
     return calls.masked_fill_(turned / (2.0 * size), size == 0.0, 0.0)
