@@ -78,6 +78,7 @@ def elu_double_back(grad, grad_output, alpha, scale, input_scale, is_result, sel
 @op(
     "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
     "Tensor self_or_result) -> Tensor",
+    laid_out_by="grad_output, self_or_result",
     node="EluBackwardBackward0",
     grad_output=lambda grad, alpha, scale, input_scale, is_result, self_or_result: calls.elu_backward(
         grad, alpha, scale, input_scale, is_result, self_or_result
@@ -135,6 +136,7 @@ def softplus_slope(grad_output, self, beta, threshold):
 
 op(
     "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+    laid_out_by="grad_output, self",
     node="SoftplusBackwardBackward0",
     grad_output=lambda grad, self, beta, threshold: calls.softplus_backward(grad, self, beta, threshold),
     self=lambda grad, grad_output, self, beta, threshold: softplus_double_back(
@@ -267,6 +269,7 @@ def gelu_double_back(grad, grad_output, self, approximate):
 
 op(
     "gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor",
+    laid_out_by="grad_output, self",
     node="GeluBackwardBackward0",
     grad_output=lambda grad, self, approximate: calls.gelu_backward(grad, self, approximate),
     self=lambda grad, grad_output, self, approximate: gelu_double_back(grad, grad_output, self, approximate),

@@ -84,7 +84,7 @@ def mse_loss(self, target, reduction):
 )
 def mse_loss_backward(grad_output, self, target, reduction):
     slope = difference_of(self, target) * self.dtype.type(2 * share(self, reduction))
-    return (slope * grad_output).astype(self.dtype, copy=False)
+    return np.asarray(slope * grad_output, self.dtype, order="C")
 
 
 def difference_of(self: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -142,7 +142,7 @@ def smooth_l1_loss(self, target, reduction, beta):
 def smooth_l1_loss_backward(grad_output, self, target, reduction, beta):
     x = difference_of(self, target)
     slope = np.where(x <= -beta, -1, np.where(x >= beta, 1, x / beta)).astype(x.dtype)
-    return (slope * self.dtype.type(share(self, reduction)) * grad_output).astype(self.dtype, copy=False)
+    return np.asarray(slope * self.dtype.type(share(self, reduction)) * grad_output, self.dtype, order="C")
 
 
 def smooth_l1_curvature(grad, self, target, reduction, beta):
@@ -192,7 +192,7 @@ def huber_loss_backward(grad_output, self, target, reduction, delta):
         raise RuntimeError(f"Found dtype {found} but expected {wanted}")
     kind = self.dtype.type
     slope = np.clip(self - target, kind(-delta), kind(delta))
-    return (slope * kind(share(self, reduction)) * grad_output).astype(self.dtype, copy=False)
+    return np.asarray(slope * kind(share(self, reduction)) * grad_output, self.dtype, order="C")
 
 
 def huber_slope_gradient(grad, grad_output, self, target, reduction, delta):

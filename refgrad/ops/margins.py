@@ -123,7 +123,7 @@ def multi_margin_loss_backward(grad_output, self, target, p, margin, weight, red
     if weight is not None:
         slope = slope * weight[target][:, None]
     grad = grad_output.reshape(-1, 1) if reduction == NONE else grad_output
-    return (slope * scale * grad).reshape(self.shape)
+    return np.asarray(slope * scale * grad, order="C").reshape(self.shape)
 
 
 def label_counts(target, classes):

@@ -245,6 +245,7 @@ def rrelu_with_noise(self, noise, lower, upper, training, generator):
 @op(
     "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, "
     "bool training, bool self_is_result) -> Tensor",
+    laid_out_by="grad_output, self",
     node="RreluWithNoiseBackwardBackward0",
     grad_output=lambda grad, self, noise, lower, upper, training: calls.rrelu_with_noise_backward(
         grad, self, noise, lower, upper, training, False
@@ -347,6 +348,7 @@ def shrink_slope(grad, self, lambd):
 
 op(
     "softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
+    laid_out_by="grad_output, self",
     node="SoftshrinkBackwardBackward0",
     grad_output=lambda grad, self, lambd: calls.softshrink_backward(grad, self, lambd),
     self=lambda grad: calls.zeros_like(grad),
@@ -358,6 +360,7 @@ op(
 )(only("f", "hardshrink_cpu", lambda self, lambd: shrink_slope(self, self, lambd)))
 op(
     "hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
+    laid_out_by="grad_out, self",
     node="HardshrinkBackwardBackward0",
     grad_out=lambda grad, self, lambd: calls.hardshrink_backward(grad, self, lambd),
     self=lambda grad: calls.zeros_like(grad),

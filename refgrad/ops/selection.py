@@ -113,7 +113,7 @@ def clamp_back(grad, self, min, max):
     elif max is None:
         inside = self >= min
     else:
-        inside = calls.logical_and(self >= min, self <= max)
+        inside = (self >= min).logical_and_(self <= max)
     return kept_where(inside, grad)
 
 
