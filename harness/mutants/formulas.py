@@ -28,8 +28,8 @@ mutant(
 mutant(
     "clamp_stops_at_its_bounds",
     "ops.selection",
-    "        inside = calls.logical_and(self >= min, self <= max)\n",
-    "        inside = calls.logical_and(self > min, self < max)\n",
+    "        inside = (self >= min).logical_and_(self <= max)\n",
+    "        inside = (self > min).logical_and_(self < max)\n",
     "The gradient of clamp at its bounds is zero.",
 )
 mutant(
