@@ -23,6 +23,7 @@ TOPICS = {
     "complex": "complex numbers and PyTorch's convention for their gradients",
     "copies": "clone, deepcopy, pickle, numpy",
     "modules": "nn.Module, parameters, optimizers, small networks",
+    "interface": "names, attributes and settings of the package and its classes, and how they print",
     "saved": "saved tensors: what is saved, when it is checked, when it is freed",
     "checkpoint": "torch.utils.checkpoint: functions that run again in backward",
     "forward-mode": "torch.autograd.forward_ad: dual tensors and their tangents",

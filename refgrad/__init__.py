@@ -91,7 +91,16 @@ def _first_tensor(cls: type, *args, **kwargs) -> Tensor:
     return cls(*args, **kwargs)
 
 
+def _first_method(cls: type, name: str) -> object:
+    """Finds methods of the class until the functions are loaded, which do it then."""
+    if name.startswith("__"):
+        raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
+    _load()
+    return getattr(cls, name)
+
+
 Tensor.__new__ = _first_tensor  # type: ignore[assignment]
+type(Tensor).__getattr__ = _first_method  # type: ignore[attr-defined]
 
 
 def __getattr__(name: str):

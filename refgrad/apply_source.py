@@ -2,6 +2,9 @@
 
 from refgrad.recipe import Formula, Recipe
 
+# See `layout.lies_oddly`: the ops lay out what is computed from such a gradient as PyTorch does, NumPy does not.
+ODD_GRADIENT = "g_grad.ndim > 1 and 1 in g_grad.shape and lies_oddly(g_grad)"
+
 
 def apply_source(recipe: Recipe) -> str:
     """The source of a node's `apply`: unpack everything that was saved, run the wanted formulas."""
@@ -16,7 +19,7 @@ def apply_source(recipe: Recipe) -> str:
         add(f"        cell = {name}._version_cell")
         stale = f"cell is not None and cell[0] != node.v_{name}"
         if name in recipe.targets and not listed:
-            stale += f" or {name}._edge is None and node.next_edges[{recipe.targets.index(name)}] is not None"
+            stale += f" or {name}._edge is None and node._next_edges[{recipe.targets.index(name)}] is not None"
         add(f"        if {stale}: {name} = unpack(node, {name!r})")
         other = f"{name} is not None and {name}.__class__ not in WRAPPED"
         add(f"    elif {other}: {name} = unpack(node, {name!r})")
@@ -28,10 +31,10 @@ def apply_source(recipe: Recipe) -> str:
         add(f"    {name} = node.p_{name}")
     uses_grads = any("grads" in formula.parameters for formula in recipe.formulas)
     if uses_grads:
-        add("    if all(g is None for g in grads): return [None] * len(node.next_edges)")
+        add("    if all(g is None for g in grads): return [None] * len(node._next_edges)")
     else:
         add("    grad = grads[0]")
-        add("    if grad is None: return [None] * len(node.next_edges)")
+        add("    if grad is None: return [None] * len(node._next_edges)")
     body = list_formula_lines(recipe) if listed else single_formula_lines(recipe)
     # See note [Numbers in formulas].
     lines += ["    if create_graph: call.enter_formula()", "    try:"]
@@ -54,8 +57,9 @@ def fast_lines(recipe: Recipe) -> list[str]:
         return []
     lines = ["    grad = grads[0]", "    while grad is not None and not create_graph and needed is None:"]
     lines += ["        g_grad = grad._array", "        kind = g_grad.dtype"]
+    lines += [f"        if {ODD_GRADIENT}: break"]
     edges = ", ".join(f"edge{i}" for i in range(count))
-    lines += [f"        {edges}{',' if count == 1 else ''} = node.next_edges"]
+    lines += [f"        {edges}{',' if count == 1 else ''} = node._next_edges"]
     for i, formula in enumerate(formulas):
         position = recipe.targets.index(formula.targets[0])
         lines += [f"        if edge{position} is None: result_{position} = None", "        else:"]
@@ -119,7 +123,7 @@ def single_formula_lines(recipe: Recipe) -> list[str]:
     """Code for inputs that are single tensors: one edge for each target."""
     count = len(recipe.targets)
     edges = ", ".join(f"edge{i}" for i in range(count))
-    lines = [f"    {edges}{',' if count == 1 else ''} = node.next_edges"]
+    lines = [f"    {edges}{',' if count == 1 else ''} = node._next_edges"]
     lines += [f"    {' = '.join(f'result_{i}' for i in range(count))} = None"]
     raw_formulas = [f for f in recipe.formulas if f.raw and "grad" in f.parameters]
     if raw_formulas:
@@ -159,6 +163,7 @@ def raw_preparation(recipe: Recipe, formulas: list[Formula]) -> list[str]:
         "    if raw:",
         "        g_grad = grad._array",
         "        kind = g_grad.dtype",
+        f"        raw = not ({ODD_GRADIENT})",
     ]
     for name in dict.fromkeys(p for f in formulas for p in f.parameters):
         if name in recipe.saved_inputs:
@@ -206,7 +211,7 @@ def call_arguments(recipe: Recipe, formula: Formula, mask: str | None = None) ->
 
 def list_formula_lines(recipe: Recipe) -> list[str]:
     """Code for ops with a list of tensors among their targets: the list has one edge for each element."""
-    lines = ["    results = []", "    edges = node.next_edges"]
+    lines = ["    results = []", "    edges = node._next_edges"]
     for i, target in enumerate(recipe.targets):
         number = next(k for k, f in enumerate(recipe.formulas) if target in f.targets)
         arguments = call_arguments(recipe, recipe.formulas[number])

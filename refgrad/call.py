@@ -33,6 +33,7 @@ from refgrad.layout import (
     expands_to,
     is_dense,
     iterated_strides,
+    lies_oddly,
     overlaps_itself,
     root_of,
     strides_of,
@@ -141,7 +142,7 @@ def arranged(result: np.ndarray, *operands: Any) -> np.ndarray:
 
 def lie_apart(first: np.ndarray, gradient: np.ndarray) -> bool:
     """Whether NumPy may lay out a result of these two, whose strides differ, otherwise than PyTorch."""
-    if not first.flags.c_contiguous or first.shape != gradient.shape:
+    if not first.flags.c_contiguous or first.shape != gradient.shape or lies_oddly(first):
         return True
     return any(gradient.strides) and not gradient.flags.c_contiguous
 
@@ -180,7 +181,7 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
     saved = getattr(node, "v_" + name)
     if isinstance(value, Tensor):
         position = node.EDGES.get(name) if for_formula else None
-        return check_saved(value, saved, None if position is None else node.next_edges[position])
+        return check_saved(value, saved, None if position is None else node._next_edges[position])
     cell = getattr(node, "c_" + name)
     number = node.RESULTS[name]
     if cell[0] != saved:

@@ -17,7 +17,7 @@ from refgrad.apply_source import apply_source
 from refgrad.call_source import call_source, view_source
 from refgrad.graph import FREED, NOWHERE, PENDING, Node, saved_properties
 from refgrad.inplace_source import inplace_name, inplace_source, inplace_view_source
-from refgrad.layout import Layout, layout_of, root_of
+from refgrad.layout import Layout, layout_of, lies_oddly, root_of
 from refgrad.lazy import plain
 from refgrad.recipe import HIDDEN, Recipe
 from refgrad.samples import Batched, guarded, per_sample
@@ -56,6 +56,7 @@ NAMESPACE = {
     "F64": dtypes.float64.numpy,
     "WRAPPED": call.WRAPPED,
     "layout_of": layout_of,
+    "lies_oddly": lies_oddly,
     "root_of": root_of,
     "Layout": Layout,
     "make_view": make_view,

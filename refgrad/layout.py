@@ -208,6 +208,11 @@ def view_strides(
     return tuple(result) if position < 0 else None
 
 
+def lies_oddly(array: np.ndarray) -> bool:
+    """Whether dimensions of size 1 have strides that NumPy does not keep in what it computes from the array."""
+    return 1 in array.shape and strides_of(array) != contiguous_strides(array.shape)
+
+
 def iterated_strides(shape: Sequence[int], operands: Sequence[np.ndarray]) -> tuple[int, ...]:
     """The strides that PyTorch gives the result of a pointwise op on operands that are not all contiguous.
 
@@ -220,9 +225,10 @@ def iterated_strides(shape: Sequence[int], operands: Sequence[np.ndarray]) -> tu
 
 def cast(array: np.ndarray, kind: np.dtype) -> np.ndarray:
     """A copy in another type whose dimensions lie in memory in the same order; what is expanded has none."""
-    if 0 not in array.strides or not array.size:
+    if not (array.size and (0 in array.strides or lies_oddly(array))):
         return array.astype(kind)
-    strides = iterated_strides(array.shape, [array])
+    own = strides_of(array)
+    strides = own if is_dense(array.shape, own) else iterated_strides(array.shape, [array])
     copy = window(np.empty(array.size, kind), kind, Layout(array.shape, strides, 0))
     copy[...] = array
     return copy

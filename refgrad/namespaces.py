@@ -17,7 +17,7 @@ from refgrad.samples import Batched, per_sample
 from refgrad.schema import Schema
 from refgrad.signatures.shown import is_method
 from refgrad.storage import count_write
-from refgrad.tensor import Tensor
+from refgrad.tensor import Tensor, TensorMeta
 
 
 class Overload(NamedTuple):
@@ -160,14 +160,42 @@ def refuse_tangents(name: str, values: Any) -> None:
             )
 
 
+def new_method(name: str) -> Callable | None:
+    """A method that was not asked for before, made and kept on the class; None when there is none."""
+    made = make_front(name, method=True) if not name.startswith("__") and is_method(name) else None
+    if made is not None:
+        setattr(Tensor, name, made)
+    return made
+
+
 def tensor_getattr(self: Tensor, name: str) -> Any:
-    """A method that was not asked for before: make it, keep it on the class."""
-    if not name.startswith("__") and is_method(name):
-        made = make_front(name, method=True)
-        if made is not None:
-            setattr(Tensor, name, made)
-            return made.__get__(self)
-    raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    """A method that a tensor was not asked for before."""
+    made = new_method(name)
+    if made is None:
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    return made.__get__(self)
+
+
+def class_getattr(cls: type, name: str) -> Any:
+    """A method that the class was not asked for before."""
+    made = new_method(name)
+    if made is None:
+        raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
+    return made
+
+
+def method_names() -> list[str]:
+    """The names of all methods, made or not."""
+    twins = [f"{name}_" for name, entries in BY_NAME.items() if any(entry.inplace for entry in entries)]
+    return [
+        name
+        for name in {*BY_NAME, *twins}
+        if is_method(name)
+        and any(a.name == "self" for o in overloads_of(name) for a in o.entry.schema.arguments)
+    ]
 
 
 Tensor.__getattr__ = tensor_getattr  # type: ignore[method-assign]
+Tensor.__dir__ = lambda self: {*object.__dir__(self), *method_names()}  # type: ignore[method-assign]
+TensorMeta.__getattr__ = class_getattr  # type: ignore[attr-defined]
+TensorMeta.__dir__ = lambda cls: {*type.__dir__(cls), *method_names()}  # type: ignore[method-assign]

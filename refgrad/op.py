@@ -39,8 +39,9 @@ class Op:
             arguments, in source form, without which nothing is recorded. ufunc: what the kernel amounts to
             for floating operands when the plain arguments have their defaults. check: called with the
             operands before they are promoted (when their types differ), to refuse some. laid_out_by: names of
-            the operands after which the result is laid out in memory, the strongest first; for ops with a
-            promotion word all tensors, in their order. unresolved: names of operands that the kernel gets as
+            the operands after which the result is laid out in memory, the strongest first, where a number
+            (or None) stands for an operand without dimensions; for ops with a promotion word all tensors, in
+            their order. unresolved: names of operands that the kernel gets as
             they are: conj views are not written out first.
     """
 

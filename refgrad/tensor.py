@@ -126,7 +126,11 @@ class AutogradMeta:
     whole: Any = None  # of whose tangent a view's is a view, where that is not the base
 
 
-class Tensor:
+class TensorMeta(type):
+    """The class of `Tensor`: methods, made on first use, are found on it as on a tensor."""
+
+
+class Tensor(metaclass=TensorMeta):
     """A multi-dimensional array that autograd can follow, with PyTorch's interface."""
 
     __slots__ = ("_array", "_version_cell", "_edge", "_meta", "__dict__", "__weakref__")
@@ -533,10 +537,10 @@ def accumulator(leaf: Tensor) -> AccumulateGrad:
     node = None if meta.accumulator is None else meta.accumulator()
     if node is None:
         node = object.__new__(AccumulateGrad)
-        node.next_edges = ()
-        node.output_shape, node.output_dtype = leaf._array.shape, leaf._array.dtype
-        node.sequence_nr = LEAF_SEQUENCE
-        node.node_hooks = None
+        node._next_edges = ()
+        node._output_shape, node._output_dtype = leaf._array.shape, leaf._array.dtype
+        node._order = LEAF_SEQUENCE
+        node._node_hooks = None
         node.variable = leaf
         meta.accumulator = weakref.ref(node)
     return node
@@ -589,7 +593,7 @@ def set_edge(tensor: Tensor, edge: Any) -> None:
         meta.backward_hooks = None
     if meta.retains_grad and edge is not None:
         old_node, old_number = (None, 0) if old is None else split_edge(old)
-        if old_node is not None and old_node.node_hooks is not None:
-            old_node.node_hooks.retained.pop(old_number, None)
+        if old_node is not None and old_node._node_hooks is not None:
+            old_node._node_hooks.retained.pop(old_number, None)
         node, number = split_edge(edge)
         node_hooks(node).retained[number] = weakref.ref(tensor)

@@ -118,7 +118,7 @@ mutant(
 mutant(
     "power_of_zero_has_a_slope",
     "ops.binary",
-    "    if exponent == 0:\n        return calls.zeros_like(self)\n",
+    "    if exponent == 0:\n        return self.new_zeros(self._array.shape)\n",
     "",
     "The gradient of `x ** 0` at zero is NaN.",
 )

@@ -4,6 +4,7 @@ from math import pi, sqrt
 
 import numpy as np
 
+from refgrad import modes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import computed, not_implemented
@@ -183,27 +184,53 @@ def log_sigmoid_backward(grad_output, self, buffer):
 
 
 def silu_back(grad, self):
-    """The gradient of `silu`."""
+    """The gradient of `silu`: one op, or several that can be differentiated again."""
+    if not modes.grad_enabled():
+        return calls.silu_backward(grad, self)
     sigmoid = calls.sigmoid(self)
     return grad * sigmoid * (1.0 + self * (1.0 - sigmoid))
 
 
 op(
     "silu(Tensor self) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     real_gradient=True,
     self=lambda grad, self: silu_back(grad, self),
 )(computed("silu_cpu", lambda self: self / (1 + np.exp(-self)), kinds="fc"))
 
 
+def silu_slope(grad_output, self):
+    """The gradient of `silu`."""
+    one = self.dtype.type(1)
+    sigmoid = logistic(self)
+    return grad_output * sigmoid * (one + self * (one - sigmoid))
+
+
+op("silu_backward(Tensor grad_output, Tensor self) -> Tensor", laid_out_by="grad_output, self")(
+    computed("silu_backward_cpu", silu_slope, kinds="fc")
+)
+
+
 def mish_back(grad, self):
-    """The gradient of `mish`."""
+    """The gradient of `mish`: one op, or several that can be differentiated again."""
+    if not modes.grad_enabled():
+        return calls.mish_backward(grad, self)
     inner = calls.tanh(calls.log1p(calls.exp(self)))
     sigmoid = calls.sigmoid(self)
     return grad * (inner + self * sigmoid * (1 - inner * inner))
 
 
-op("mish(Tensor self) -> Tensor", inplace=True, self=lambda grad, self: mish_back(grad, self))(
+def mish_slope(grad_output, self):
+    """The gradient of `mish`."""
+    inner = np.tanh(np.log1p(np.exp(self)))
+    return grad_output * (inner + self * logistic(self) * (self.dtype.type(1) - inner * inner))
+
+
+op("mish_backward(Tensor grad_output, Tensor self) -> Tensor", laid_out_by="grad_output, self")(
+    computed("mish_backward_cpu", mish_slope)
+)
+op("mish(Tensor self) -> Tensor", laid_out_by="self", inplace=True, self=lambda grad, self: mish_back(grad, self))(
     computed("mish_cpu", lambda self: self * np.tanh(np.log1p(np.exp(self))))
 )
 
@@ -231,6 +258,7 @@ def normal_erf(array):
 
 @op(
     "gelu(Tensor self, *, str approximate='none') -> Tensor",
+    laid_out_by="self",
     inplace=True,
     self=lambda grad, self, approximate: calls.gelu_backward(grad, self, approximate),
 )

@@ -304,7 +304,7 @@ def remainder_family(name, kernel, mode):
         other=lambda grad, self, other: -grad * div_mode.call(self, other, mode),
     )(kernel)
     op(f"{name}.Scalar(Tensor self, Scalar other) -> Tensor", inplace=True, node=f"{title}Backward0",
-       self=lambda grad: grad)(with_number("arithmetic", kernel))  # fmt: skip
+       laid_out_by="self, other", self=lambda grad: grad)(with_number("arithmetic", kernel))  # fmt: skip
     return entry
 
 
@@ -367,7 +367,7 @@ def power_of_number(self, exponent):
 def pow_back(grad, self, exponent):
     """The gradient of the base where the exponent is a number."""
     if exponent == 0:
-        return calls.zeros_like(self)
+        return self.new_zeros(self._array.shape)
     exponent = exponent if isinstance(exponent, complex) else float(exponent)
     return grad * (exponent * self.pow(exponent - 1)).conj()
 

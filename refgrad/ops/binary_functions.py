@@ -53,7 +53,7 @@ op(
 
 def copysign_back(grad, self, result):
     """The gradient of the operand that gives the size; none at zero."""
-    return grad * (result / self).masked_fill(self == 0, 0)
+    return grad * (result / self).masked_fill_(self == 0, 0)
 
 
 op(
@@ -66,6 +66,7 @@ op(
 op(
     "copysign.Scalar(Tensor self, Scalar other) -> Tensor",
     node="CopysignBackward1",
+    laid_out_by="self, other",
     inplace=True,
     self=lambda grad, self, result: copysign_back(grad, self, result),
 )(with_number("float", floats_only("copysign_cpu", np.copysign)))

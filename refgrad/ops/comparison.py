@@ -33,6 +33,7 @@ def comparison(name, synonym, function, orders=True):
     )(kernel)
     op(
         f"{name}.Scalar(Tensor self, Scalar other) -> Tensor",
+        laid_out_by="self, other",
         inplace=True,
         inplace_node=f"{title}Backward0",
         inplace_formulas={"self": lambda grad, self_info: written_zeros(grad, self_info)},
@@ -139,7 +140,7 @@ bitwise("bitwise_right_shift", np.right_shift, "rshift_cpu", shifts=True)
 def special_test(name, function, exact=False):
     """Declare a test for special numbers; `exact` is the answer for types that have none."""
 
-    @op(f"{name}(Tensor self) -> Tensor")
+    @op(f"{name}(Tensor self) -> Tensor", laid_out_by="self, None" if name == "isreal" else "self")
     def kernel(self):
         if self.dtype.kind not in "fc":
             return np.full(self.shape, exact)
@@ -149,7 +150,7 @@ def special_test(name, function, exact=False):
 def signed_infinity(name, function):
     """Declare the test for an infinity of one sign."""
 
-    @op(f"{name}(Tensor self) -> Tensor")
+    @op(f"{name}(Tensor self) -> Tensor", laid_out_by="self")
     def kernel(self):
         if self.dtype.kind == "c":
             raise RuntimeError(f"{name} does not support complex inputs.")

@@ -39,7 +39,7 @@ def diff(self, n=1, dim=-1, prepend=None, append=None):
         if other is not None:
             check_beside(self, other, axis)
     if not n:
-        return calls.copy_(self.new_zeros(self._array.shape), self)
+        return calls.copy_(calls.zeros_like(self), self)
     pieces = [tensor for tensor in (prepend, self, append) if tensor is not None]
     if len(pieces) > 1:
         self = calls.cat(pieces, dim)

@@ -32,7 +32,7 @@ op(
 
 @op(
     "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
-    laid_out_by="self",
+    laid_out_by="self, min_val",
     inplace=True,
     self=lambda grad, self, min_val, max_val: calls.hardtanh_backward(grad, self, min_val, max_val),
 )
@@ -153,6 +153,7 @@ def prelu(self, weight):
 
 @op(
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+    laid_out_by="self, weight",
     node="PreluKernelBackward0",
     jointly=("self, weight", lambda grad, self, weight: calls._prelu_kernel_backward(grad, self, weight)),
 )
@@ -262,6 +263,7 @@ def rrelu_with_noise_backward(grad_output, self, noise, lower, upper, training, 
 
 op(
     "hardsigmoid(Tensor self) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     self=lambda grad, self: calls.hardsigmoid_backward(grad, self),
 )(
@@ -287,6 +289,7 @@ def hardsigmoid_backward(grad_output, self):
 
 op(
     "hardswish(Tensor self) -> Tensor",
+    laid_out_by="self",
     inplace=True,
     self=lambda grad, self: calls.hardswish_backward(grad, self),
 )(

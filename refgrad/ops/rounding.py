@@ -61,6 +61,7 @@ def frac(self):
 @op(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     promote="same",
+    laid_out_by="self, nan",
     inplace=True,
     real_gradient=True,
     self=lambda grad, self: grad * calls.isfinite(self),

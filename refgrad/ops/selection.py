@@ -142,6 +142,7 @@ def clamp_bounds_back(grad, self, min, max):
 
 @op(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    laid_out_by="self, min, max",
     inplace=True,
     self=lambda grad, self, min, max: clamp_back(grad, self, min, max),
     jointly=("min, max", lambda grad, self, min, max: clamp_bounds_back(grad, self, min, max)),

@@ -274,6 +274,7 @@ with_number_first(
 op(
     "xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
     node="XlogyBackward2",
+    laid_out_by="self, other",
     inplace=True,
     self=lambda grad, self, other: masked_at_zero(calls.xlogy__Scalar_Other(grad, other), self, other > 0.0),
 )(with_number("float", real_only("xlogy_cpu", xlogy_of)))
@@ -289,6 +290,7 @@ with_number_first(
 op(
     "special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
     node="SpecialXlog1PyBackward2",
+    laid_out_by="self, other",
     self=lambda grad, self, other: masked_at_zero(
         calls.special_xlog1py__other_scalar(grad, other), self, other > -1.0
     ),
@@ -433,7 +435,7 @@ def unit_change(name, factor):
         return self * self.dtype.type(factor)
 
     title = {"deg2rad": "Deg2RadBackward0", "rad2deg": "Rad2DegBackward0"}[name]
-    unary(name, kernel, lambda grad: grad * factor, node=title)
+    unary(name, kernel, lambda grad: grad * factor, node=title, laid_out_by="self, None")
 
 
 unit_change("deg2rad", pi / 180)

@@ -99,7 +99,7 @@ def sgn(self):
     )
 
 
-@op("signbit(Tensor self) -> Tensor")
+@op("signbit(Tensor self) -> Tensor", laid_out_by="self")
 def signbit(self):
     if self.dtype.kind == "c":
         raise NotImplementedError("signbit is not implemented for complex tensors.")
