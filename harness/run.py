@@ -4,7 +4,7 @@ import signal
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -128,7 +128,21 @@ def examine(
         except (OutOfTime, Exception) as error:
             result = failure(program, expected, engine, error, trace)
         results.append(with_known(result, known, expected, engine))
+    if results[0].verdict is Verdict.UNSTABLE and not program.path:
+        results[0] = excused(results[0], results[1:])
     return results
+
+
+def excused(own: Result, others: Sequence[Result]) -> Result:
+    """The expected engine's result on a generated program that being watched changes.
+
+    PyTorch makes the node of a stale view anew when one looks at it, so some programs cannot be watched and
+    left as they are. Where every engine is changed alike (see `compare`), the program has shown no fault. An
+    author of a case can do without such statements; there the verdict stays.
+    """
+    if not others or any(other.verdict is not Verdict.AGREES for other in others):
+        return own
+    return replace(own, verdict=Verdict.AGREES, difference=None, note="being watched changes all engines alike")
 
 
 def examine_each(
@@ -185,13 +199,12 @@ def compare(program: Program, ours: Runs, theirs: Runs, strict: bool, thorough: 
     if difference is not None:
         verdict = Verdict.DIFFERS
     elif thorough:
-        difference = self_difference(actual, theirs[END], program)
-        if difference is not None:
-            verdict, note = Verdict.UNSTABLE, "unwatched, it does something else"
-        else:
-            difference = first_difference(ours[END], theirs[END], program, strict)
-            if difference is not None:
-                verdict, note = Verdict.DIFFERS, "unwatched"
+        changed = self_difference(actual, theirs[END], program)
+        difference = first_difference(ours[END], theirs[END], program, strict)
+        if changed and (difference or not self_difference(expected, ours[END], program)):
+            difference, verdict, note = changed, Verdict.UNSTABLE, "unwatched, it does something else"
+        elif difference is not None:
+            verdict, note = Verdict.DIFFERS, "unwatched"
     return Result(program, expected.engine, actual.engine, verdict, difference, note, None, expected, actual)
 
 

@@ -19,7 +19,8 @@ def apply_source(recipe: Recipe) -> str:
         add(f"        cell = {name}._version_cell")
         stale = f"cell is not None and cell[0] != node.v_{name}"
         if name in recipe.targets and not listed:
-            stale += f" or {name}._edge is None and node._next_edges[{recipe.targets.index(name)}] is not None"
+            edge = f"node._next_edges[{recipe.targets.index(name)}]"
+            stale += f" or {name}._edge is None and {edge} is not None"
         add(f"        if {stale}: {name} = unpack(node, {name!r})")
         other = f"{name} is not None and {name}.__class__ not in WRAPPED"
         add(f"    elif {other}: {name} = unpack(node, {name!r})")

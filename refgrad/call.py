@@ -190,9 +190,11 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
     tensor = wrap(value)
     tensor._version_cell = cell
     if number >= 0:
-        # What an in-place op on a view saved belongs to the view, whose node lies above the written op's.
+        # What an in-place op on a view saved belongs to the view, whose node lies above the written op's, while
+        # that is alive.
         of_view = getattr(node, "w_" + name, None)
-        tensor._edge = make_edge(node, number) if of_view is None else of_view()
+        view_node = None if of_view is None else of_view()
+        tensor._edge = make_edge(node, number) if view_node is None else view_node
         if modes.DUALS:
             duals.restore_result(node, number, tensor)
     return tensor

@@ -178,18 +178,18 @@ def save_result_lines(recipe: Recipe, indent: str, outputs: list[str]) -> list[s
 
 def start_lines(indent: str, edges: str, array: str, several: str = "") -> list[str]:
     """Code that makes the node; `array` names the result; of several results `several` names the tuple."""
-    shapes = [f"{indent}node.output_shape = {array}.shape", f"{indent}node.output_dtype = {array}.dtype"]
+    shapes = [f"{indent}node._output_shape = {array}.shape", f"{indent}node._output_dtype = {array}.dtype"]
     if several:
-        shapes = [f"{indent}node.output_shape = None"]
+        shapes = [f"{indent}node._output_shape = None"]
         shapes += [
-            f"{indent}node.output_pairs = tuple([(x._array.shape, x._array.dtype) for x in {several}])"
+            f"{indent}node._output_pairs = tuple([(x._array.shape, x._array.dtype) for x in {several}])"
         ]
     return [
         f"{indent}node = new(Node)",
-        f"{indent}node.next_edges = {edges}",
+        f"{indent}node._next_edges = {edges}",
         *shapes,
-        f"{indent}node.sequence_nr = next(sequence)",
-        f"{indent}node.node_hooks = None",
+        f"{indent}node._order = next(sequence)",
+        f"{indent}node._node_hooks = None",
     ]
 
 

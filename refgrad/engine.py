@@ -27,6 +27,10 @@ ndarray = np.ndarray
 references = sys.getrefcount
 task_ids = iter(range(2**62))
 
+# A run inside of so many others goes on in a new thread, whose stack is empty: that is how PyTorch, too, nests
+# to any depth. It does so at 60; here a level takes more of Python's frames.
+NESTING = 30
+
 
 NO_FORWARD = (
     "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass "
@@ -45,6 +49,7 @@ class GraphTask:
         "captured",
         "callbacks",
         "id",
+        "depth",
         "dependencies",
         "root",
     )
@@ -57,6 +62,7 @@ class GraphTask:
         self.captured: list = []
         self.callbacks: list = []
         self.id = next(task_ids)
+        self.depth = 0  # how many runs it is inside of
 
 
 class Ready:
@@ -69,7 +75,7 @@ class Ready:
 
     def push(self, node: Node, grads: list) -> None:
         """Add a node."""
-        self.heap.append((node.sequence_nr, node, grads))
+        self.heap.append((node._order, node, grads))
         if len(self.heap) > 1:
             self._up(len(self.heap) - 1)
 
@@ -135,9 +141,12 @@ def execute(
     task.dependencies, task.root = dependencies, root
     try:
         if task.needed is None or root in task.needed:
-            run(task, root, starting.pop(), dependencies)
-        state.task = before[1]
-        for callback in task.callbacks:
+            if before[1] is not None and deepened(task, before[1]) % NESTING == 0:
+                modes.in_new_thread(lambda: run(task, root, starting.pop(), dependencies))
+            else:
+                run(task, root, starting.pop(), dependencies)
+        state.node = None
+        for callback in task.callbacks:  # which may add more
             callback()
     finally:
         if state.grad is not before[0]:
@@ -146,13 +155,19 @@ def execute(
     return task.captured
 
 
+def deepened(task: GraphTask, outer: GraphTask) -> int:
+    """How many runs a run is inside of, noted in it."""
+    task.depth = outer.depth + 1
+    return task.depth
+
+
 def count_dependencies(root: Node) -> dict[Node, int]:
     """How many gradients each node below `root` has to wait for."""
     dependencies: dict[Node, int] = {root: 0}
     stack = [root]
     get = dependencies.get
     while stack:
-        for node in stack.pop().next_edges:
+        for node in stack.pop()._next_edges:
             if node.__class__ is tuple:
                 node = node[0]
             if node is not None:
@@ -195,7 +210,7 @@ def choose_needed(task: GraphTask, root: Node, inputs: Sequence[Any], accumulate
 
 def next_nodes(node: Node) -> list[Node]:
     """The nodes that a node sends gradients to."""
-    ends = [split_edge(edge)[0] for edge in node.next_edges if edge is not None]
+    ends = [split_edge(edge)[0] for edge in node._next_edges if edge is not None]
     return [end for end in ends if end is not None]
 
 
@@ -222,7 +237,7 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
             else:
                 _, node, grads = pop()
             arrived = None
-            if node.node_hooks is not None or needed is not None or modes.RARE:
+            if node._node_hooks is not None or needed is not None or modes.RARE:
                 results = visit(task, node, grads)
                 if results is None:
                     continue
@@ -234,12 +249,12 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
                 results = node.apply(grads, create_graph, None)
             grads = None
             if modes.RARE:
-                results = validated(node.next_edges, results, node)
+                results = validated(node._next_edges, results, node)
                 if not keep_graph:
                     node.release_saved()
                 check_nan(node, results)
             i = -1
-            for target in node.next_edges:
+            for target in node._next_edges:
                 i += 1
                 if target is None:
                     continue
@@ -252,7 +267,7 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
                     if target is None:
                         continue
                 elif gradient.__class__ is ndarray:
-                    if gradient.shape == target.output_shape and gradient.dtype is target.output_dtype:
+                    if gradient.shape == target._output_shape and gradient.dtype is target._output_dtype:
                         array, gradient = gradient, new(Tensor)
                         gradient._array = array
                         gradient._version_cell = gradient._edge = gradient._meta = None
@@ -260,15 +275,15 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
                         gradient = fitted_array(gradient, target, 0, node, i)
                 elif gradient is not None:
                     array = gradient._array
-                    if array.shape != target.output_shape or array.dtype is not target.output_dtype:
-                        gradient = fitted(gradient, target, 0, node, i)
+                    if array.shape != target._output_shape or array.dtype is not target._output_dtype:
+                        gradient, array = fitted(gradient, target, 0, node, i), None
                 left = dependencies[target]
                 there = waiting.pop(target, None) if left == 1 else waiting.get(target)
                 if there is None:
                     if needed is not None and target not in needed:
                         dependencies[target] = left - 1
                         continue
-                    there = [None] if target.output_shape is not None else [None] * len(target.output_pairs)
+                    there = [None] if target._output_shape is not None else [None] * len(target._output_pairs)
                     there[number] = gradient
                     if left > 1:
                         waiting[target] = there
@@ -301,7 +316,7 @@ def is_plain(leaf: Tensor) -> bool:
 
 def report_anomaly(node: Node) -> None:
     """Anomaly mode: say which node failed, where the forward made it, and what induced that."""
-    metadata = {} if node.node_hooks is None else node.node_hooks.metadata
+    metadata = {} if node._node_hooks is None else node._node_hooks.metadata
     name = node.name()
     if "traceback_" not in metadata:
         warnings.warn(NO_FORWARD.format(name), UserWarning, stacklevel=4)
@@ -310,7 +325,7 @@ def report_anomaly(node: Node) -> None:
     text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{stack}"
     warnings.warn(text, UserWarning, stacklevel=4)
     while (parent := metadata.get("parent_")) is not None:
-        metadata = {} if parent.node_hooks is None else parent.node_hooks.metadata
+        metadata = {} if parent._node_hooks is None else parent._node_hooks.metadata
         if "traceback_" not in metadata:
             warnings.warn(NO_FORWARD.format(parent.name()), UserWarning, stacklevel=4)
             return
@@ -338,18 +353,18 @@ def visit(task: GraphTask, node: Node, grads: list) -> list | None:
             task.captured[index] = grads[number]
         if not runs:
             return None
-    if node.node_hooks is not None or type(node) is AccumulateGrad:
+    if node._node_hooks is not None or type(node) is AccumulateGrad:
         grads = tensor_hooks(node, grads)
-        if node.node_hooks is not None and node.node_hooks.pre:
+        if node._node_hooks is not None and node._node_hooks.pre:
             grads = pre_hooks(node, grads)
-    has_post = node.node_hooks is not None and bool(node.node_hooks.post)
+    has_post = node._node_hooks is not None and bool(node._node_hooks.post)
     results: tuple | list
     if type(node) is AccumulateGrad:
         results = accumulate_at(node, grads) if has_post else accumulate_at(node, grads, grads)
     else:
         results = node.apply(grads, state.grad, task.needed)
-        results = validated(node.next_edges, results, node)
-    if node.node_hooks is not None and node.node_hooks.post:
+        results = validated(node._next_edges, results, node)
+    if node._node_hooks is not None and node._node_hooks.post:
         results = post_hooks(node, results, grads)
     if state.grad is not task.create_graph:
         modes.set_grad(task.create_graph)
@@ -479,7 +494,7 @@ def call_node(node: Node, grads: list, create_graph: bool | None = None, needed:
     if type(node) is AccumulateGrad:
         return accumulate_at(node, grads)
     results = node.apply(grads, mode, needed)
-    return validated(node.next_edges, results, node)
+    return validated(node._next_edges, results, node)
 
 
 def call_by_user(node: Node, grads: list) -> list:
@@ -489,7 +504,7 @@ def call_by_user(node: Node, grads: list) -> list:
     results = node.apply(grads, modes.grad_enabled(), None)
     return [
         (None if edge is None else wrap(result)) if result.__class__ is ndarray else result
-        for edge, result in zip(node.next_edges, results, strict=False)
+        for edge, result in zip(node._next_edges, results, strict=False)
     ]
 
 

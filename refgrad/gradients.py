@@ -32,7 +32,7 @@ def validated(edges: Sequence[Any], results: Any, node: Any) -> list:
                 gradients[i] = fitted_array(gradient, target, 0, node, i)
             else:
                 array = gradient._array
-                if array.shape != target.output_shape or array.dtype is not target.output_dtype:
+                if array.shape != target._output_shape or array.dtype is not target._output_dtype:
                     gradients[i] = fitted(gradient, target, 0, node, i)
     return gradients
 
@@ -65,7 +65,7 @@ def fitted(gradient: Tensor, target: Node, number: int, node: Any, index: int) -
     shape, numpy_dtype = target.forward_outputs[number]
     dtype = dtypes.OF_NUMPY[numpy_dtype]
     if gradient.dtype.category == dtypes.COMPLEX != dtype.category and not keeps_type(target):
-        if getattr(node, "IS_FUNCTION", False) or not isinstance(node, Node):
+        if not isinstance(node, Node) or node.IS_FUNCTION:
             raise RuntimeError(complex_mismatch())
         gradient = gradient.real
     got = gradient._array.shape

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from refgrad import modes
+from refgrad import errors, modes
 from refgrad.storage import version_of
 
 NOWHERE = (None, 0)
@@ -101,24 +101,36 @@ class NodeHooks:
         self.metadata: dict = {}
 
 
+class ReadOnly(property):
+    """A property of nodes that refuses to be set as PyTorch's do."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __set__(self, node: Any, value: object) -> None:
+        kind = "torch._C._FunctionBase" if node.IS_FUNCTION else type(node).__name__
+        raise AttributeError(f"attribute '{self.name}' of '{kind}' objects is not writable")
+
+
 class Node:
     """One step of the backward graph.
 
-    `next_edges` says where each gradient goes. `output_shape` and `output_dtype` (NumPy's) are those of the
-    forward's output; of a node with several outputs `output_shape` is None and `output_pairs` holds a pair
-    for each. The names are long because users keep attributes of their own on the nodes of custom Functions:
-    `ctx.shape`, `ctx.hooks`.
+    `_next_edges` says where each gradient goes. `_output_shape` and `_output_dtype` (NumPy's) are those of
+    the forward's output; of a node with several outputs `_output_shape` is None and `_output_pairs` holds a
+    pair for each. Users keep attributes of their own on the nodes of custom Functions (`ctx.output_shape`),
+    so that these names are private.
     """
 
     __slots__ = (
-        "next_edges",
-        "output_shape",
-        "output_dtype",
-        "output_pairs",
-        "sequence_nr",
-        "node_hooks",
+        "_next_edges",
+        "_output_shape",
+        "_output_dtype",
+        "_output_pairs",
+        "_order",
+        "_node_hooks",
         "__weakref__",
     )
+    IS_FUNCTION = False  # whether a custom Function made it
     SAVED: tuple[str, ...] = ()  # names of saved tensors, in the order in which they are packed
     PLAIN: dict[str, str] = {}  # names of saved plain values -> schema type
 
@@ -137,12 +149,17 @@ class Node:
         name = type(self).__name__
         return f"torch::autograd::{name}" if name in HAND_WRITTEN else name
 
-    @property
+    @ReadOnly
+    def requires_grad(self) -> bool:
+        """Always True, as in PyTorch."""
+        return True
+
+    @ReadOnly
     def next_functions(self) -> tuple:
         """Pairs of the next node, or None, and the number of its output."""
-        return tuple([split_edge(edge) for edge in self.next_edges])
+        return tuple([split_edge(edge) for edge in self._next_edges])
 
-    @property
+    @ReadOnly
     def metadata(self) -> dict:
         """A dict for notes on this node."""
         return node_hooks(self).metadata
@@ -150,17 +167,18 @@ class Node:
     @property
     def forward_outputs(self) -> tuple:
         """Pairs of shape and NumPy dtype, one for each output of the forward."""
-        return self.output_pairs if self.output_shape is None else ((self.output_shape, self.output_dtype),)
+        several = self._output_shape is None
+        return self._output_pairs if several else ((self._output_shape, self._output_dtype),)
 
-    @property
+    @ReadOnly
     def _input_metadata(self) -> tuple:
-        return tuple([INPUT_METADATA[0](shape, dtype) for shape, dtype in self.forward_outputs])
+        return tuple([INPUT_METADATA[0](*pair or ()) for pair in self.forward_outputs])
 
     def _sequence_nr(self) -> int:
-        return self.sequence_nr
+        return self._order
 
     def _set_sequence_nr(self, number: int) -> None:
-        self.sequence_nr = number
+        self._order = number
 
     def register_hook(self, *hooks: Callable) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after the node ran; a tuple replaces the former."""
@@ -208,7 +226,7 @@ def saved_properties(saved: tuple[str, ...], plain: dict[str, str]) -> dict[str,
 
 def property_of(read: Callable, *arguments: object) -> property:
     """The property that shows `read(node, *arguments)`."""
-    return property(lambda node: read(node, *arguments))
+    return ReadOnly(lambda node: read(node, *arguments))
 
 
 # Functions of higher layers that nodes call; the modules that define them put them here.
@@ -221,22 +239,27 @@ PLACED: list[Callable] = []
 
 def node_hooks(node: Node) -> NodeHooks:
     """The node's record of hooks, made on first use."""
-    if node.node_hooks is None:
-        node.node_hooks = NodeHooks()
-    return node.node_hooks
+    if node._node_hooks is None:
+        node._node_hooks = NodeHooks()
+    return node._node_hooks
 
 
 def start(node: Node, edges: tuple, *outputs: tuple | None) -> Node:
     """Fill in what every node has; `outputs` are pairs of shape and dtype."""
-    node.next_edges = edges
-    if len(outputs) == 1 and outputs[0] is not None:
-        node.output_shape, node.output_dtype = outputs[0]
-    else:
-        node.output_shape = None
-        node.output_pairs = outputs
-    node.sequence_nr = next(modes.sequence)
-    node.node_hooks = None
+    node._next_edges = edges
+    set_outputs(node, outputs)
+    node._order = next(modes.sequence)
+    node._node_hooks = None
     return node
+
+
+def set_outputs(node: Node, outputs: tuple) -> None:
+    """Say what a node's outputs are: pairs of shape and dtype, None where one has no place in the graph."""
+    if len(outputs) == 1 and outputs[0] is not None:
+        node._output_shape, node._output_dtype = outputs[0]
+    else:
+        node._output_shape = None
+        node._output_pairs = outputs
 
 
 def shown(value: object, kind: str) -> object:
@@ -254,26 +277,55 @@ def plain_saved(node: Node, name: str, kind: str) -> object:
 
 
 def raw_saved(node: Node, name: str) -> Any:
-    """The handle on what a node saved under a name; a tuple of handles for a list of tensors."""
+    """The handle on what a node saved under a name; a tuple of handles for a list of tensors.
+
+    Raises:
+        RuntimeError: the list was freed.
+    """
     value = getattr(node, "s_" + name)
+    if value is FREED and getattr(node, "v_" + name).__class__ in (tuple, list):
+        raise RuntimeError(errors.FREED)
     if isinstance(value, tuple):
-        return tuple([RawSaved(node, name, index) for index in range(len(value))])
-    return RawSaved(node, name)
+        return tuple([RawSaved.of(node, name, index) for index in range(len(value))])
+    return RawSaved.of(node, name)
+
+
+HANDLES: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 class RawSaved:
     """Handle on one saved tensor of a node (`_raw_saved_*`), or on one of a saved list."""
 
-    __slots__ = ("node", "name", "index")
+    __slots__ = ("node", "name", "index", "__weakref__")
 
     def __init__(self, node: Node, name: str, index: int | None = None):
         self.node = node
         self.name = name
         self.index = index
 
+    @classmethod
+    def of(cls, node: Node, name: str, index: int | None = None) -> "RawSaved":
+        """The handle; the same one as long as somebody has it."""
+        key = (id(node), name, index)
+        found = HANDLES.get(key)
+        if found is None:
+            found = HANDLES[key] = cls(node, name, index)
+        return found
+
     def _held(self) -> Any:
         held = getattr(self.node, "s_" + self.name)
         return held if self.index is None or held is FREED else held[self.index]
+
+    def _shown(self) -> Any:
+        found = SHOW_SAVED[0](self.node, self.name)
+        return found if self.index is None else found[self.index]
+
+    def _replace(self, packed: "Packed") -> None:
+        held: Any = packed
+        if self.index is not None:
+            before = getattr(self.node, "s_" + self.name)
+            held = (*before[: self.index], packed, *before[self.index + 1 :])
+        setattr(self.node, "s_" + self.name, held)
 
     @property
     def data(self) -> Any:
@@ -283,8 +335,7 @@ class RawSaved:
             return None
         if isinstance(held, Packed):
             return held.packed
-        found = SHOW_SAVED[0](self.node, self.name)
-        found = found if self.index is None else found[self.index]
+        found = self._shown()
         return found.detach() if found is not None and found.grad_fn is self.node else found
 
     @property
@@ -304,7 +355,7 @@ class RawSaved:
                 ", ".join([given, *map(repr, hooks)]),
             )
         pack, unpack = hooks
-        held, value = getattr(self.node, "s_" + self.name), self._held()
+        value = self._held()
         if value is FREED:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate "
@@ -319,12 +370,8 @@ class RawSaved:
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
                 "pair of hooks is allowed at a time."
             )
-        shown_now = SHOW_SAVED[0](self.node, self.name)
-        tensor = shown_now if self.index is None else shown_now[self.index]
-        packed: Any = Packed(pack, unpack, tensor, self.node, tensor.detach())
-        if self.index is not None:
-            packed = (*held[: self.index], packed, *held[self.index + 1 :])
-        setattr(self.node, "s_" + self.name, packed)
+        tensor = self._shown()
+        self._replace(Packed(pack, unpack, tensor, self.node, tensor.detach()))
 
 
 RawSaved.__name__ = RawSaved.__qualname__ = "SavedTensor"
@@ -375,6 +422,8 @@ class Packed:
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result "
                 f"of type {type(result).__name__}"
             )
+        if self.own_output < 0 and self.edge is None and not result.requires_grad:
+            return result  # the object itself: it has its place already
         return PLACED[0](result, self.edge if self.own_output < 0 else make_edge(node, self.own_output))
 
 

@@ -39,15 +39,15 @@ def tensor_hooks(node: Node, grads: list) -> list:
         own = node.variable._meta.backward_hooks
         registered = [(0, own)] if own else []
     else:
-        registered = node.node_hooks.tensor if node.node_hooks is not None else []
+        registered = node._node_hooks.tensor if node._node_hooks is not None else []
     for number, hooks in list(registered):
         for hook in list(hooks.values()):
             result = hook(grads[number])
             if result is not None:
                 check_replacement(grads[number], result, hook)
                 grads[number] = result
-    if node.node_hooks is not None and node.node_hooks.retained:
-        for number, reference in sorted(node.node_hooks.retained.items()):
+    if node._node_hooks is not None and node._node_hooks.retained:
+        for number, reference in sorted(node._node_hooks.retained.items()):
             tensor = reference()
             if tensor is not None and grads[number] is not None:
                 meta = meta_of(tensor)
@@ -76,7 +76,7 @@ def post_accumulate_hooks(leaf: Tensor, hooks: dict) -> None:
 
 def pre_hooks(node: Node, grads: list) -> list:
     """Run the hooks that see all gradients before the node runs."""
-    for hook in list(node.node_hooks.pre.values()):
+    for hook in list(node._node_hooks.pre.values()):
         result = hook(tuple(grads))
         if result is not None:
             grads = replaced(grads, result, hook)
@@ -85,7 +85,7 @@ def pre_hooks(node: Node, grads: list) -> list:
 
 def post_hooks(node: Node, results: list, grads: list) -> list:
     """Run the hooks that see the gradients of inputs and outputs after the node ran."""
-    for hook in list(node.node_hooks.post.values()):
+    for hook in list(node._node_hooks.post.values()):
         result = hook(tuple(results), tuple(grads))
         if result is not None:
             results = replaced(results, result, hook)

@@ -85,6 +85,31 @@ def set_rare(**changes: object) -> dict[str, object]:
     return before
 
 
+def in_new_thread(function: Callable) -> None:
+    """Call a function in a new thread, in the modes of this one, and wait for it; what it raises is raised here."""
+    kept = dict(vars(state))
+    beacons = [beacon for beacon in (GRAD_OFF, RARE, FORMULA) if threading.get_ident() in beacon]
+    raised: list[BaseException] = []
+
+    def work() -> None:
+        vars(state).update(kept)
+        for beacon in beacons:
+            beacon.add(threading.get_ident())
+        try:
+            function()
+        except BaseException as error:
+            raised.append(error)
+        finally:
+            for beacon in (GRAD_OFF, RARE, FORMULA):
+                beacon.discard(threading.get_ident())
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join()
+    if raised:
+        raise raised.pop()
+
+
 def inference_enabled() -> bool:
     """Whether this thread is in inference mode."""
     return bool(RARE) and state.rare.inference

@@ -95,7 +95,7 @@ class InputMetadata:
 
     __slots__ = ("device", "dtype", "is_nested_tensor", "is_tensor_subclass", "shape")
 
-    def __init__(self, shape: tuple, dtype: np.dtype):
+    def __init__(self, shape: tuple = (), dtype: np.dtype = dtypes.float32.numpy):
         self.shape = list(shape)
         self.dtype = dtypes.OF_NUMPY[dtype]
         self.device = CPU

@@ -219,7 +219,7 @@ class CopySlices(Node):
     def of(cls, base: Tensor, view: Tensor, node: Node) -> "CopySlices":
         """Take the place of `base`'s node: the first edge goes there, the others are those of `node`."""
         new = object.__new__(cls)
-        edges = (edge_of(base), *node.next_edges[1:])
+        edges = (edge_of(base), *node._next_edges[1:])
         start(new, edges, (base._array.shape, base._array.dtype))
         new.base_layout = layout_of(base._array)
         new.replay = view._meta.replay
@@ -235,7 +235,7 @@ class CopySlices(Node):
             raise RuntimeError(errors.FREED)
         grad = grads[0]
         if grad is None:
-            return [None] * len(self.next_edges)
+            return [None] * len(self._next_edges)
         result = grad.new_empty_strided(self.base_layout.shape, self.base_layout.strides)
         result.copy_(grad)
         part = result if self.replay is None else self.replay(result)
@@ -244,9 +244,9 @@ class CopySlices(Node):
         inner = CALL_FUNCTION[0](
             self.function, [part.clone(memory_format=contiguous_format)], create_graph, None
         )
-        outputs: list = [None] * len(self.next_edges)
+        outputs: list = [None] * len(self._next_edges)
         for i, gradient in enumerate(inner):
-            node = self.next_edges[i] and split_edge(self.next_edges[i])[0]
+            node = self._next_edges[i] and split_edge(self._next_edges[i])[0]
             if node is None or needed is not None and node not in needed:
                 continue
             if i == 0:

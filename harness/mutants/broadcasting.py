@@ -67,15 +67,15 @@ mutant(
 mutant(
     "leaves_sizes_alone",
     "engine",
-    "                    if array.shape != target.output_shape or array.dtype",
-    "                    if array.ndim != len(target.output_shape) or array.dtype",
+    "                    if array.shape != target._output_shape or array.dtype",
+    "                    if array.ndim != len(target._output_shape) or array.dtype",
     "A gradient of as many dimensions as its receiver is passed on whatever its sizes.",
 )
 mutant(
     "leaves_sizes_alone_after_hooks",
     "gradients",
-    "                if array.shape != target.output_shape or array.dtype",
-    "                if array.ndim != len(target.output_shape) or array.dtype",
+    "                if array.shape != target._output_shape or array.dtype",
+    "                if array.ndim != len(target._output_shape) or array.dtype",
     "The same at nodes with hooks and in runs with chosen inputs.",
 )
 mutant(

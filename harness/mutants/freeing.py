@@ -21,16 +21,16 @@ mutant(
 mutant(
     "functions_keep_what_they_saved",
     "autograd.function",
-    "        self.__dict__.update(_freed=True, _saved=())\n",
+    "        self._is_freed, self._saved_values = True, ()\n",
     "        pass\n",
     "Custom Functions keep their saved tensors after backward.",
 )
 mutant(
     "functions_free_in_silence",
     "autograd.function",
-    "        if self._freed:\n            raise RuntimeError(errors.FREED)\n"
-    "        if self._saved is ONCE:\n",
-    "        if self._saved is ONCE:\n",
+    "        if self._is_freed:\n            raise RuntimeError(errors.FREED)\n"
+    "        if self._saved_values is ONCE:\n",
+    "        if self._saved_values is ONCE:\n",
     "`saved_tensors` is empty after backward instead of raising.",
 )
 mutant(

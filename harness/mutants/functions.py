@@ -36,8 +36,8 @@ mutant(
 mutant(
     "every_input_needs_grad",
     "autograd.function",
-    "        own.update(needs_input_grad=needs, ",
-    "        own.update(needs_input_grad=is_tensor, ",
+    "        self.needs_input_grad = needs\n",
+    "        self.needs_input_grad = is_tensor\n",
     "`ctx.needs_input_grad` is True for every tensor.",
 )
 mutant(
@@ -50,15 +50,15 @@ mutant(
 mutant(
     "everything_is_differentiable",
     "autograd.function_outputs",
-    "            live = recorded and not contains(fixed, tensor) and tensor._can_require_grad()\n",
-    "            live = recorded and tensor._can_require_grad()\n",
+    "isinstance(x, Tensor) and not contains(fixed, x) and x._can_require_grad() for x",
+    "isinstance(x, Tensor) and x._can_require_grad() for x",
     "`mark_non_differentiable` is ignored.",
 )
 mutant(
     "masks_require_grad",
     "autograd.function_outputs",
-    "            live = recorded and not contains(fixed, tensor) and tensor._can_require_grad()\n",
-    "            live = recorded and not contains(fixed, tensor)\n",
+    "isinstance(x, Tensor) and not contains(fixed, x) and x._can_require_grad() for x",
+    "isinstance(x, Tensor) and not contains(fixed, x) for x",
     "Outputs of integer type require grad unless they are marked.",
 )
 mutant(
@@ -92,8 +92,8 @@ mutant(
 mutant(
     "saved_tensors_come_backwards",
     "autograd.function_outputs",
-    '    own["_saved"] = tuple(saved)\n',
-    '    own["_saved"] = tuple(saved[::-1])\n',
+    "    ctx._saved_values = tuple(saved)\n",
+    "    ctx._saved_values = tuple(saved[::-1])\n",
     "`saved_tensors` come in the reverse order.",
 )
 mutant(
@@ -113,8 +113,8 @@ mutant(
 mutant(
     "materialize_cannot_be_switched",
     "autograd.function",
-    "        self._materialize = value\n",
-    "        self._materialize = True\n",
+    "        self._fills_in_zeros = value\n",
+    "        self._fills_in_zeros = True\n",
     "`ctx.set_materialize_grads` does nothing.",
 )
 mutant(

@@ -52,15 +52,15 @@ mutant(
 mutant(
     "calls_no_prehooks",
     "hooks",
-    "    for hook in list(node.node_hooks.pre.values()):\n",
+    "    for hook in list(node._node_hooks.pre.values()):\n",
     "    for hook in []:\n",
     "Prehooks of nodes do not run.",
 )
 mutant(
     "runs_prehooks_backwards",
     "hooks",
-    "    for hook in list(node.node_hooks.pre.values()):\n",
-    "    for hook in list(node.node_hooks.pre.values())[::-1]:\n",
+    "    for hook in list(node._node_hooks.pre.values()):\n",
+    "    for hook in list(node._node_hooks.pre.values())[::-1]:\n",
     "Of several prehooks of a node the last one runs first.",
 )
 mutant(
@@ -73,15 +73,15 @@ mutant(
 mutant(
     "calls_no_post_hooks",
     "hooks",
-    "    for hook in list(node.node_hooks.post.values()):\n",
+    "    for hook in list(node._node_hooks.post.values()):\n",
     "    for hook in []:\n",
     "Hooks of nodes do not run.",
 )
 mutant(
     "runs_post_hooks_backwards",
     "hooks",
-    "    for hook in list(node.node_hooks.post.values()):\n",
-    "    for hook in list(node.node_hooks.post.values())[::-1]:\n",
+    "    for hook in list(node._node_hooks.post.values()):\n",
+    "    for hook in list(node._node_hooks.post.values())[::-1]:\n",
     "Of several hooks of a node the last one runs first.",
 )
 mutant(
@@ -102,9 +102,9 @@ mutant(
     "runs_prehooks_before_tensor_hooks",
     "engine",
     "        grads = tensor_hooks(node, grads)\n"
-    "        if node.node_hooks is not None and node.node_hooks.pre:\n"
+    "        if node._node_hooks is not None and node._node_hooks.pre:\n"
     "            grads = pre_hooks(node, grads)\n",
-    "        if node.node_hooks is not None and node.node_hooks.pre:\n"
+    "        if node._node_hooks is not None and node._node_hooks.pre:\n"
     "            grads = pre_hooks(node, grads)\n"
     "        grads = tensor_hooks(node, grads)\n",
     "Prehooks of a node run before the hooks of its outputs.",
@@ -168,7 +168,7 @@ mutant(
 mutant(
     "runs_the_oldest_node_first",
     "engine",
-    "        self.heap.append((node.sequence_nr, node, grads))\n",
-    "        self.heap.append((-node.sequence_nr, node, grads))\n",
+    "        self.heap.append((node._order, node, grads))\n",
+    "        self.heap.append((-node._order, node, grads))\n",
     "Of several ready nodes the one that was made first runs first.",
 )

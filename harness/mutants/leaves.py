@@ -139,7 +139,7 @@ mutant(
     "results_require_no_grad",
     "call_source",
     '        lines += ["        out._edge = node"]\n    lines += save_input_lines',
-    '        lines += ["        out._edge = node if node.output_shape else NOWHERE"]\n'
+    '        lines += ["        out._edge = node if node._output_shape else NOWHERE"]\n'
     "    lines += save_input_lines",
     "0-dim results lead nowhere.",
 )

@@ -14,14 +14,14 @@ mutant(
 mutant(
     "hands_none_to_functions",
     "autograd.function",
-    "        if not self._materialize:\n            return grads\n",
+    "        if not self._fills_in_zeros:\n            return grads\n",
     "        if True:\n            return grads\n",
     "A custom Function's backward gets None for outputs without a gradient, not zeros.",
 )
 mutant(
     "always_fills_in_zeros",
     "autograd.function",
-    "        if not self._materialize:\n            return grads\n",
+    "        if not self._fills_in_zeros:\n            return grads\n",
     "        if False:\n            return grads\n",
     "`set_materialize_grads(False)` is ignored.",
 )
@@ -49,7 +49,7 @@ mutant(
 mutant(
     "nodes_make_zeros_of_none",
     "apply_source",
-    'add("    if grad is None: return [None] * len(node.next_edges)")',
+    'add("    if grad is None: return [None] * len(node._next_edges)")',
     'add("    if grad is None: grad = wrap(np.zeros(*node.forward_outputs[0]))")',
     "A node that is given None passes zeros on.",
 )
@@ -57,7 +57,7 @@ mutant(
     "none_of_functions_is_zero",
     "autograd.function",
     "                gradients.append(result)\n",
-    "                edge = self.next_edges[len(gradients)]\n"
+    "                edge = self._next_edges[len(gradients)]\n"
     "                plain = result is None and isinstance(edge, Node)\n"
     "                gradients.append(wrap(np.zeros(*edge.forward_outputs[0])) if plain else result)\n",
     "None from a custom Function's backward counts as zeros.",

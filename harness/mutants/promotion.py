@@ -95,15 +95,16 @@ mutant(
 mutant(
     "types_of_raw_gradients_are_not_looked_at",
     "engine",
-    "if gradient.shape == target.output_shape and gradient.dtype is target.output_dtype:",
-    "if gradient.shape == target.output_shape:",
+    "if gradient.shape == target._output_shape and gradient.dtype is target._output_dtype:",
+    "if gradient.shape == target._output_shape:",
     "A raw gradient of the right shape is passed on whatever its type.",
 )
 mutant(
     "types_of_gradients_are_not_looked_at",
     "engine",
-    "                    if array.shape != target.output_shape or array.dtype is not target.output_dtype:\n",
-    "                    if array.shape != target.output_shape:\n",
+    "array = gradient._array\n                    if array.shape != target._output_shape or array.dtype is"
+    " not target._output_dtype:\n",
+    "array = gradient._array\n                    if array.shape != target._output_shape:\n",
     "A gradient of the right shape is passed on whatever its type.",
 )
 mutant(

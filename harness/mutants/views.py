@@ -98,8 +98,8 @@ mutant(
 mutant(
     "writes_cut_off_the_base",
     "views",
-    "        edges = (edge_of(base), *node.next_edges[1:])\n",
-    "        edges = (None, *node.next_edges[1:])\n",
+    "        edges = (edge_of(base), *node._next_edges[1:])\n",
+    "        edges = (None, *node._next_edges[1:])\n",
     "After a write to a view nothing flows to what the base was before.",
 )
 mutant(

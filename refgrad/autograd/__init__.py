@@ -26,6 +26,7 @@ from refgrad.autograd.graph import GradientEdge
 from refgrad.autograd.graph import (
     unsafe_preserve_version_counter as _unsafe_preserve_version_counter,  # noqa: F401
 )
+from refgrad.autograd.variable import Variable
 from refgrad.graph import RawSaved as SavedTensor
 from refgrad.layout import Size
 from refgrad.tensor import Tensor, edge_of, wrap
@@ -34,6 +35,7 @@ __all__ = [
     "Function",
     "GradientEdge",
     "SavedTensor",
+    "Variable",
     "backward",
     "detect_anomaly",
     "enable_grad",
@@ -349,29 +351,6 @@ def input_edge(target: Any) -> Any:
 def _get_sequence_nr() -> int:
     """The sequence number that the next node will get."""
     return modes.peek_sequence()
-
-
-class _Engine:
-    """The engine as an object, for those who queue callbacks."""
-
-    def queue_callback(self, callback: Any) -> None:
-        """Call `callback()` after the last node of the run under way.
-
-        Raises:
-            RuntimeError: no run is under way.
-        """
-        if modes.state.task is None:
-            raise RuntimeError("Final callbacks can only be installed during backward pass.")
-        modes.state.task.callbacks.append(callback)
-
-
-class Variable:
-    """The old name of tensors; kept for `Variable._execution_engine`."""
-
-    _execution_engine = _Engine()
-
-    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
-        return data.detach().requires_grad_(requires_grad)
 
 
 def backward_of_tensor(

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import errors, modes
+from refgrad import call, errors, modes
 from refgrad.autograd.function_outputs import unpack, wrap_outputs
-from refgrad.graph import DelayedError, Node, make_edge, start
+from refgrad.graph import FREED, DelayedError, Node, Packed, RawSaved, ReadOnly, make_edge, start
 from refgrad.storage import version_cell
 from refgrad.tensor import Tensor, accumulator, alias, edge_of, type_name, wrap
 
@@ -72,21 +72,42 @@ class FunctionCtx:
                 "set_materialize_grads received an invalid combination of arguments - got (), "
                 "but expected (bool)"
             )
-        self._materialize = value
+        self._fills_in_zeros = value
 
 
-class BackwardCFunction(FunctionCtx, Node):
-    """The node of a custom Function, and the context that its methods see."""
+class FunctionBase(FunctionCtx, Node):
+    """What a context and an instance of a Function have: a node's place, marks, saved tensors.
+
+    Attributes that users set have the instance's dict to themselves.
+    """
 
     IS_FUNCTION = True
+    __slots__ = (
+        "needs_input_grad",
+        "to_save",
+        "dirty_tensors",
+        "non_differentiable",
+        "saved_for_forward",
+        "_fills_in_zeros",
+        "_fills_in_everywhere",
+        "_result_pairs",
+        "_saved_values",
+        "_is_freed",
+        "_is_tensor_argument",
+    )
     _forward_cls: Any = None
 
-    def __init__(self, needs: tuple[bool, ...], is_tensor: tuple[bool, ...]):
-        own = self.__dict__
-        own.update(needs_input_grad=needs, to_save=None, dirty_tensors=None, non_differentiable=None)
-        own.update(saved_for_forward=None, _materialize=True, _saved=(), _freed=False, _is_tensor=is_tensor)
+    def _begin(self, edges: tuple, needs: tuple | None, is_tensor: tuple) -> None:
+        """Take a place in the order of nodes, before `forward` makes any."""
+        start(self, edges)
+        self.needs_input_grad = needs
+        self.to_save = self.dirty_tensors = self.non_differentiable = self.saved_for_forward = None
+        self._fills_in_zeros = self._fills_in_everywhere = True
+        self._result_pairs = self._saved_values = ()
+        self._is_freed = False
+        self._is_tensor_argument = is_tensor
 
-    @property
+    @ReadOnly
     def saved_tensors(self) -> tuple:
         """What `save_for_backward` kept, checked for writes.
 
@@ -95,16 +116,16 @@ class BackwardCFunction(FunctionCtx, Node):
         """
         if self.saved_for_forward is not None:
             return tuple(self.saved_for_forward)
-        if self._freed:
+        if self._is_freed:
             raise RuntimeError(errors.FREED)
-        if self._saved is ONCE:
+        if self._saved_values is ONCE:
             raise RuntimeError(ONCE)
-        found = tuple(unpack(self, saved) for saved in self._saved)
-        if self._forward_cls.clear_saved_tensors_on_access and self._saved:
-            self.__dict__["_saved"] = ONCE
+        found = tuple(unpack(self, saved) for saved in self._saved_values)
+        if self._saved_values and self._forward_cls.clear_saved_tensors_on_access:
+            self._saved_values = ONCE
         return found
 
-    @property
+    @ReadOnly
     def saved_variables(self) -> tuple:
         """The old name of `saved_tensors`."""
         warnings.warn(
@@ -119,22 +140,41 @@ class BackwardCFunction(FunctionCtx, Node):
             "attribute 'materialize_grads' of 'torch._C._FunctionBase' objects is not readable"
         )
 
-    @property
-    def _raw_saved_tensors(self) -> tuple:
-        if self._freed:
-            raise RuntimeError(errors.FREED)
-        return tuple(self._saved)
+    @materialize_grads.setter
+    def materialize_grads(self, value: bool) -> None:
+        self.set_materialize_grads(value)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("saved_tensors", "saved_variables", "next_functions", "metadata", "_raw_saved_tensors"):
-            raise AttributeError(f"attribute '{name}' of 'torch._C._FunctionBase' objects is not writable")
-        if name == "materialize_grads":
-            name = "_materialize"
-        object.__setattr__(self, name, value)
+    @property
+    def _materialize_non_diff_grads(self) -> bool:
+        return self._fills_in_everywhere
+
+    @_materialize_non_diff_grads.setter
+    def _materialize_non_diff_grads(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(
+                "set_materialize_non_diff_grads received an invalid combination of arguments - got (), but "
+                "expected (bool)"
+            )
+        self._fills_in_everywhere = value
+
+    @ReadOnly
+    def _raw_saved_tensors(self) -> tuple:
+        if self._is_freed:
+            raise RuntimeError(errors.FREED)
+        return tuple([SavedByFunction.of(self, "tensors", index) for index in range(len(self._saved_values))])
 
     def release_saved(self) -> None:
         """Let go of the saved tensors; attributes that users set stay."""
-        self.__dict__.update(_freed=True, _saved=())
+        self._is_freed, self._saved_values = True, ()
+
+
+class BackwardCFunction(FunctionBase):
+    """The node of a custom Function, and the context that its methods see."""
+
+    __slots__ = ()
+
+    def __init__(self, edges: tuple, needs: tuple[bool, ...], is_tensor: tuple[bool, ...]):
+        self._begin(edges, needs, is_tensor)
 
     def apply(self, grads: list, create_graph: bool, needed: object) -> tuple | list:
         """Run the user's backward in the given grad mode, and check number and kind of what it returns."""
@@ -164,11 +204,12 @@ class BackwardCFunction(FunctionCtx, Node):
         return backward
 
     def _filled(self, grads: list) -> list:
-        if not self._materialize:
+        if not self._fills_in_zeros:
             return grads
         filled = []
-        for gradient, output in zip(grads, self.forward_outputs, strict=True):
-            if gradient is None and output is not None:
+        for gradient, output, place in zip(grads, self._result_pairs, self.forward_outputs, strict=True):
+            wanted = output is not None and (place is not None or self._fills_in_everywhere)
+            if gradient is None and wanted:
                 shape, dtype = output
                 gradient = wrap(np.zeros(shape, dtype))
                 gradient._version_cell = [1]  # PyTorch writes the zeros, and counts it
@@ -177,7 +218,7 @@ class BackwardCFunction(FunctionCtx, Node):
 
     def _per_tensor(self, results: tuple) -> list:
         """The gradients of the tensor arguments, one per edge."""
-        expected = len(self._is_tensor)
+        expected = len(self._is_tensor_argument)
         if len(results) > expected and all(result is None for result in results[expected:]):
             results = results[:expected]
         if len(results) != expected:
@@ -186,7 +227,9 @@ class BackwardCFunction(FunctionCtx, Node):
                 f"{expected}, got {len(results)})"
             )
         gradients = []
-        for position, (result, is_tensor) in enumerate(zip(results, self._is_tensor, strict=True), 1):
+        for position, (result, is_tensor) in enumerate(
+            zip(results, self._is_tensor_argument, strict=True), 1
+        ):
             if not is_tensor:
                 if result is not None:
                     raise RuntimeError(
@@ -206,6 +249,27 @@ class BackwardCFunction(FunctionCtx, Node):
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
 
 
+class SavedByFunction(RawSaved):
+    """Handle on one of the tensors that a custom Function saved."""
+
+    __slots__ = ()
+
+    def _held(self) -> Any:
+        return FREED if self.node._is_freed else self.node._saved_values[self.index]
+
+    def _shown(self) -> Any:
+        return unpack(self.node, self._held())
+
+    def _replace(self, packed: Packed) -> None:
+        saved = list(self.node._saved_values)
+        saved[self.index] = packed
+        self.node._saved_values = tuple(saved)
+
+
+SavedByFunction.__name__ = SavedByFunction.__qualname__ = "SavedTensor"
+SavedByFunction.__module__ = "torch._C._autograd"
+
+
 class FunctionMeta(type):
     """Gives each Function its own class of nodes."""
 
@@ -215,12 +279,20 @@ class FunctionMeta(type):
         super().__init__(name, bases, attributes)
 
 
-class Function(FunctionCtx, metaclass=FunctionMeta):
-    """Base of custom differentiable functions: static `forward` and `backward`, called through `apply`."""
+class Function(FunctionBase, metaclass=FunctionMeta):
+    """Base of custom differentiable functions: static `forward` and `backward`, called through `apply`.
+
+    An instance, which old code makes, has a context's attributes and leads nowhere.
+    """
 
     boxed_grads_call = False
     clear_saved_tensors_on_access = False
     generate_vmap_rule = False
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = object.__new__(cls)
+        made._begin((), None, ())
+        return made
 
     def __init__(self, *args: Any, **kwargs: Any):
         warnings.warn(
@@ -237,6 +309,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             "autograd function with static forward method. (Example: "
             "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
+
+    __repr__ = object.__repr__
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -294,9 +368,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         is_tensor = tuple(isinstance(arg, Tensor) for arg in args)
         needs = tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in args)
         recorded = any(needs) and modes.grad_enabled() and not modes.inference_enabled()
-        ctx = cls._backward_cls(needs, is_tensor)
         tensors = [arg for arg in args if isinstance(arg, Tensor)]
         edges = tuple(edge_of(tensor) for tensor in tensors) if recorded else ()
+        ctx = cls._backward_cls(edges, needs, is_tensor)
+        if modes.RARE and modes.state.rare.anomaly:
+            call.remember_forward(ctx)
         before = modes.state.grad
         carry = None
         if modes.DUALS:
@@ -314,7 +390,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         finally:
             modes.set_grad(before)
             modes.state.forward = forward
-        return wrap_outputs(ctx, output, tensors, edges, recorded, carry)
+        return wrap_outputs(ctx, output, tensors, recorded, carry)
 
 
 def all_positional(forward: Callable, args: tuple, kwargs: dict, skipped: int) -> tuple:

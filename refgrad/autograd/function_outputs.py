@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from refgrad import call, duals, errors, modes, views
-from refgrad.graph import Node, Packed, make_edge, start
+from refgrad.graph import Node, Packed, make_edge, set_outputs
 from refgrad.op import calls
 from refgrad.storage import count_write, version_cell, version_of
 from refgrad.tensor import Tensor, alias, set_edge, type_name, wrap
@@ -62,9 +62,7 @@ def unpack(node: Node, saved: Any) -> Any:
     return call.check_saved(kept, version)  # one that was detached in place is not refused here
 
 
-def wrap_outputs(
-    ctx: Any, output: Any, inputs: list, edges: tuple, recorded: bool, carry: Callable | None = None
-) -> Any:
+def wrap_outputs(ctx: Any, output: Any, inputs: list, recorded: bool, carry: Callable | None = None) -> Any:
     """Make the outputs of `forward` outputs of the node, then save what `forward` asked to save.
 
     `carry` gives them their tangents in forward mode.
@@ -75,14 +73,15 @@ def wrap_outputs(
         return output
     raw = output if is_tuple else (output,)
     dirty, fixed = marked(ctx)
-    metadata = [(x._array.shape, x._array.dtype) if isinstance(x, Tensor) else None for x in raw]
+    pairs = [(x._array.shape, x._array.dtype) if isinstance(x, Tensor) else None for x in raw]
+    lives = [isinstance(x, Tensor) and not contains(fixed, x) and x._can_require_grad() for x in raw]
     if recorded:
-        start(ctx, edges, *metadata)
+        ctx._result_pairs = pairs
+        set_outputs(ctx, tuple([pair if live else None for pair, live in zip(pairs, lives, strict=True)]))
     outputs = []
     for number, tensor in enumerate(raw):
         if isinstance(tensor, Tensor):
-            live = recorded and not contains(fixed, tensor) and tensor._can_require_grad()
-            tensor = placed(ctx, tensor, number, inputs, dirty, live, len(raw))
+            tensor = placed(ctx, tensor, number, inputs, dirty, recorded and lives[number], len(raw))
         outputs.append(tensor)
     if not all(contains(outputs, tensor) or contains(raw, tensor) for tensor in dirty):
         raise RuntimeError(NOT_RETURNED)
@@ -174,8 +173,7 @@ def detach_in_place(tensor: Tensor) -> None:
 def finish(ctx: Any, recorded: bool) -> None:
     """Save what was asked for, and forget the marks."""
     to_save = ctx.to_save
-    own = ctx.__dict__
-    own.update(to_save=None, saved_for_forward=None, dirty_tensors=None, non_differentiable=None)
+    ctx.to_save = ctx.saved_for_forward = ctx.dirty_tensors = ctx.non_differentiable = None
     if not recorded:
         return
     saved = []
@@ -186,9 +184,11 @@ def finish(ctx: Any, recorded: bool) -> None:
                 f"of type {type_name(tensor)}"
             )
         saved.append(None if tensor is None else kept(ctx, tensor))
-    own["_saved"] = tuple(saved)
-    if modes.RARE:
-        apply_saved_hooks(ctx)
+    ctx._saved_values = tuple(saved)
+    if modes.RARE and modes.state.rare.saved_tensor_hooks:
+        pack, unpack_hook = modes.state.rare.saved_tensor_hooks[-1]
+        packed = [None if s is None else Packed(pack, unpack_hook, unpack(ctx, s), ctx) for s in saved]
+        ctx._saved_values = tuple(packed)
 
 
 def kept(ctx: Any, tensor: Tensor) -> tuple:
@@ -199,14 +199,3 @@ def kept(ctx: Any, tensor: Tensor) -> tuple:
     if tensor.is_inference():
         raise RuntimeError(errors.INFERENCE_SAVE)
     return tensor, version_of(tensor)
-
-
-def apply_saved_hooks(ctx: Any) -> None:
-    """Pack the saved tensors when saved-tensor hooks are active; note the forward in anomaly mode."""
-    rare = modes.state.rare
-    if rare.anomaly:
-        call.remember_forward(ctx)
-    if rare.saved_tensor_hooks:
-        pack, unpack_hook = rare.saved_tensor_hooks[-1]
-        packed = [None if s is None else Packed(pack, unpack_hook, unpack(ctx, s), ctx) for s in ctx._saved]
-        ctx.__dict__["_saved"] = tuple(packed)

@@ -70,7 +70,7 @@ def run(ctx: Any, arguments: tuple, given: list) -> Any:
     """What the user's `jvp` returns for the tangents: zeros for tensors without, unless that was declined."""
     filled = list(given)
     for position, (value, tangent) in enumerate(zip(arguments, given, strict=True)):
-        if tangent is None and ctx._materialize and movable(value, ()):
+        if tangent is None and ctx._fills_in_zeros and movable(value, ()):
             filled[position] = value.detach().new_zeros(value.shape)
     return ctx._forward_cls.jvp(ctx, *filled)
 

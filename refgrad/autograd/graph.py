@@ -279,7 +279,7 @@ def execution_order(task: Any) -> list[Node]:
     dependencies = count_dependencies(task.root)
     order, ready = [], [task.root]
     while ready:
-        node = max(ready, key=lambda one: one.sequence_nr if not isinstance(one, AccumulateGrad) else inf)
+        node = max(ready, key=lambda one: one._order if not isinstance(one, AccumulateGrad) else inf)
         ready.remove(node)
         order.append(node)
         for target in next_nodes(node):

@@ -13,7 +13,7 @@ from typing import Any
 from refgrad import modes
 from refgrad.duals import with_tangent_of
 from refgrad.func import trees
-from refgrad.func.levels import Level, stack
+from refgrad.func.levels import Level, stack, windows_together
 from refgrad.samples import PER_SAMPLE, Batched
 from refgrad.storage import version_cell, version_of
 from refgrad.tensor import Tensor, alias
@@ -427,6 +427,8 @@ def put_together(samples: list) -> Tensor:
     first = samples[0]
     if isinstance(first, BatchedTensor) or any(sample.requires_grad for sample in samples):
         return stacked(samples)
+    if (whole := windows_together(samples)) is not None:
+        return whole
     order = sorted(range(first.dim()), key=lambda dim: -first.stride(dim))  # as they lie in memory
     back = [0, *(1 + order.index(dim) for dim in range(first.dim()))]
     whole = stacked([sample.permute(order) for sample in samples]).permute(back)

@@ -15,6 +15,7 @@ from refgrad.func.levels import (
     entered,
     is_batched,
     pulled,
+    windows_together,
     with_arguments,
 )
 from refgrad.op import calls
@@ -47,7 +48,7 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
             output, aux = split_aux("grad_and_value(f)(*args)", output, has_aux)
             check_scalar(output)
             leaves, spec = trees.flatten(inputs)
-            gradients = pulled([output], leaves, [ones_like(output)])
+            gradients = pulled([output], leaves, [None])
             if has_aux:
                 checked_aux(aux)
             gradient = trees.unflatten([level.leave(each) for each in gradients], spec)
@@ -55,11 +56,6 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
             return gradient, (value, trees.mapped(level.leave, aux)) if has_aux else value
 
     return wrapper
-
-
-def ones_like(tensor: Tensor) -> Tensor:
-    """Ones in a tensor's shape."""
-    return tensor.map(ones_like) if is_batched(tensor) else tensor.new_ones(tensor.shape)
 
 
 def check_scalar(output: Any) -> None:
@@ -293,46 +289,42 @@ def check_real(name: str, kind: str, leaves: list) -> None:
             )
 
 
-def basis_of(tensor: Tensor) -> list[Tensor]:
-    """The tensors of this shape that have a single one."""
+def basis_of(tensor: Tensor, total: int, first: int) -> list[Tensor]:
+    """Rows of this shape in one memory, `total` of them: from the one numbered `first` a single one, else
+    zeros."""
     if is_batched(tensor):
-        columns = zip(*[basis_of(sample) for sample in tensor.samples], strict=True)
+        columns = zip(*[basis_of(sample, total, first) for sample in tensor.samples], strict=True)
         return [tensor.like(list(column)) for column in columns]
-    count = tensor.numel()
-    found = []
-    for i in range(count):
-        one = tensor.detach().new_zeros(count)
-        one[i] = 1
-        found.append(one.view(tensor.shape))
-    return found
+    rows = tensor.detach().new_zeros((total, tensor.numel()))
+    if rows.numel():
+        rows.diagonal(-first).fill_(1)
+    return [row.view(tensor.shape) for row in rows]
 
 
-def zeros_of(tensor: Tensor) -> Tensor:
-    """Zeros in a tensor's shape."""
-    if is_batched(tensor):
-        return tensor.map(zeros_of)
-    return tensor.detach().new_zeros(tensor.shape)
+def directions_of(tensors: list[Tensor]) -> list[list[Tensor]]:
+    """For each element of each tensor: one there among zeros, for all tensors."""
+    counts = [tensor.numel() for tensor in tensors]
+    total = sum(counts)
+    columns = [basis_of(tensor, total, sum(counts[:i])) for i, tensor in enumerate(tensors)]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
-def directions_of(tensors: list[Tensor]) -> list[tuple[int, list[Tensor]]]:
-    """For each element of each tensor: the number of the tensor, and one there among zeros, for all
-    tensors."""
-    zeros = [zeros_of(tensor) for tensor in tensors]
-    return [
-        (i, [*zeros[:i], one, *zeros[i + 1 :]])
-        for i, tensor in enumerate(tensors)
-        for one in basis_of(tensor)
-    ]
-
-
-def rows_of(rows: list[Tensor], outputs: list[Tensor], input: Tensor) -> list[Tensor]:
-    """The Jacobian with respect to one input, a block per output."""
+def together(rows: list[Tensor], chunk_size: int | None) -> Tensor:
+    """What a Jacobian is cut from: the rows where they lie if one batch gave them all, else a copy."""
     from refgrad import stack
 
+    whole = windows_together(rows) if chunk_size is None or chunk_size >= len(rows) else None
+    return stack(rows) if whole is None else whole
+
+
+def rows_of(
+    rows: list[Tensor], outputs: list[Tensor], input: Tensor, chunk_size: int | None
+) -> list[Tensor]:
+    """The Jacobian with respect to one input, a block per output."""
     shapes = [(*output.shape, *input.shape) for output in outputs]
     if not rows:
         return [input.new_zeros(shape) for shape in shapes]
-    parts = stack(rows).split([output.numel() for output in outputs])
+    parts = together(rows, chunk_size).split([output.numel() for output in outputs])
     return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
@@ -362,11 +354,11 @@ def jacrev(
         outputs, output_spec = trees.flatten(output)
         check_real("jacrev", "outputs", outputs)
         rows: list[list] = [[] for _ in inputs]
-        for _, cotangents in directions_of(outputs):
+        for cotangents in directions_of(outputs):
             gradients = pull(trees.unflatten(cotangents, output_spec))
             for some, gradient in zip(rows, trees.flatten(gradients)[0], strict=True):
                 some.append(gradient)
-        by_input = [rows_of(some, outputs, x) for some, x in zip(rows, inputs, strict=True)]
+        by_input = [rows_of(some, outputs, x, chunk_size) for some, x in zip(rows, inputs, strict=True)]
         blocks = [
             trees.unflatten([pull.level.leave(block) for block in some], input_spec)
             for some in zip(*by_input, strict=True)
@@ -405,13 +397,13 @@ def jacfwd(
             linear, outputs, output_spec, aux = linear_at(func, args, argnums, has_aux, level)
             check_real("jacfwd", "outputs", outputs)
             columns: list[list] = [[] for _ in outputs]
-            for _, tangents in directions_of(inputs):
+            for tangents in directions_of(inputs):
                 for position, moved in enumerate(linear(tangents)):
                     columns[position].append(level.leave(moved))
             constant = [not output.requires_grad for output in outputs]
             aux = trees.mapped(level.leave, aux)
         blocks = [
-            trees.unflatten(blocks_of(some, one, inputs, fixed), input_spec)
+            trees.unflatten(blocks_of(some, one, inputs, fixed, chunk_size), input_spec)
             for one, some, fixed in zip(outputs, columns, constant, strict=True)
         ]
         jacobian = trees.unflatten(blocks, output_spec)
@@ -420,14 +412,14 @@ def jacfwd(
     return wrapper
 
 
-def blocks_of(columns: list[Tensor], output: Tensor, inputs: list[Tensor], constant: bool) -> list[Tensor]:
+def blocks_of(
+    columns: list[Tensor], output: Tensor, inputs: list[Tensor], constant: bool, chunk_size: int | None
+) -> list[Tensor]:
     """The Jacobian of one output, a block per input; of an output that depends on nothing all columns are
     one."""
-    from refgrad import stack
-
     if not columns:
         return [output.new_zeros((*output.shape, *x.shape)) for x in inputs]
-    rows = columns[0].expand(len(columns), *output.shape) if constant else stack(columns)
+    rows = columns[0].expand(len(columns), *output.shape) if constant else together(columns, chunk_size)
     parts = rows.movedim(0, -1).split([x.numel() for x in inputs], -1)
     return [part.reshape((*output.shape, *x.shape)) for part, x in zip(parts, inputs, strict=True)]
 

@@ -10,6 +10,7 @@ remains when entries are taken out: what led only to them is gone.
 
 import threading
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from refgrad import autograd, modes
@@ -17,7 +18,8 @@ from refgrad.autograd.grad_mode import enable_grad
 from refgrad.duals import keep_tangent, tangent_of, with_tangent_of
 from refgrad.func import trees
 from refgrad.graph import PENDING, AccumulateGrad, Node, split_edge, start
-from refgrad.storage import version_cell
+from refgrad.layout import layout_of
+from refgrad.storage import storage_key, version_cell
 from refgrad.tensor import AutogradMeta, Tensor, alias, edge_of, meta_of
 
 NO_REAL_TYPE = "only Tensors of floating point dtype can require gradients"
@@ -107,8 +109,18 @@ class Level:
         if edge is not None and edge is edge_of(tensor):
             return tensor
         outside = with_tangent_of(tensor, alias(tensor, version_cell(tensor)))
-        outside._edge = edge
+        if tensor._is_view() and self.kind == "grad":  # tangents are found in another way than PyTorch's
+            self.show(outside, tensor._meta, edge, spare)
+        else:
+            outside._edge = edge
         return outside
+
+    def show(self, outside: Tensor, inner: AutogradMeta, edge: Any, spare: bool) -> None:
+        """Make `outside` a view at this edge, of the base of a view inside as that is outside."""
+        meta = meta_of(outside)
+        meta.base = self.leave(inner.base, spare)
+        meta.creation, meta.replay, meta.seen_version = inner.creation, inner.replay, inner.seen_version
+        meta.edge, outside._edge = edge, PENDING
 
     def outer(self, edge: Any, known: dict[Node, bool], spare: bool) -> Any:
         """The edge as seen from outside, None when it is not live; the graph is changed on the way unless
@@ -126,9 +138,9 @@ class Level:
         if type(node) is Entry:
             level = node.variable.__dict__["_level"]
             if level is self:
-                return node.next_edges[0]
+                return node._next_edges[0]
             if level.number < 0:  # of an inner level that ended
-                return self.seen(node.next_edges[0], known)
+                return self.seen(node._next_edges[0], known)
         return edge if known.get(node, True) else None
 
     def settle(self, root: Node, known: dict[Node, bool], spare: bool) -> None:
@@ -140,26 +152,26 @@ class Level:
             if node in known or self.is_old(node):
                 pending.pop()
                 continue
-            below = [split_edge(edge)[0] for edge in node.next_edges if edge is not None]
+            below = [split_edge(edge)[0] for edge in node._next_edges if edge is not None]
             ahead = [n for n in below if n is not None and n not in known and not self.is_old(n)]
             if ahead:
                 pending += ahead
                 continue
             pending.pop()
             if type(node) is Entry and node.variable.__dict__["_level"] is self:
-                known[node] = node.next_edges[0] is not None
+                known[node] = node._next_edges[0] is not None
                 continue
-            edges = tuple([self.seen(edge, known) for edge in node.next_edges])
+            edges = tuple([self.seen(edge, known) for edge in node._next_edges])
             known[node] = any(edge is not None for edge in edges)
             if not spare:
-                node.next_edges = edges
+                node._next_edges = edges
                 for name, position in getattr(node, "GUARDS", {}).items():
                     if edges[position] is None:  # saved for this gradient alone
                         setattr(node, f"s_{name}", None)
 
     def is_old(self, node: Node) -> bool:
         """Whether a node is a leaf's, or older than the level."""
-        return type(node) is AccumulateGrad or node.sequence_nr < self.begin
+        return type(node) is AccumulateGrad or node._order < self.begin
 
 
 # Batched tensors
@@ -186,6 +198,30 @@ def per_sample(function: Callable, *lists: Sequence[Tensor]) -> list:
         ]
         results.append(per_sample(function, *one))
     return [batched.like(list(column)) for column in zip(*results, strict=True)]
+
+
+def windows_together(samples: list) -> Tensor | None:
+    """The samples behind a batch dimension as a view, if they are equally spaced windows in one memory.
+
+    So they are after view operations, which PyTorch applies to the whole batch: the result shows its memory.
+    """
+    first = samples[0]
+    if is_batched(first) or any(sample.requires_grad for sample in samples):
+        return None
+    if modes.DUALS and any(tangent_of(sample) is not None for sample in samples):
+        return None
+    memory = storage_key(first._array)
+    if not memory or any(storage_key(sample._array) != memory for sample in samples):
+        return None
+    if len(samples) == 1:
+        return first.unsqueeze(0) if first._is_view() else None
+    layouts = [layout_of(sample._array) for sample in samples]
+    step = layouts[1].offset - layouts[0].offset
+    for before, after in pairwise(layouts):
+        if after.strides != before.strides or after.offset - before.offset != step or step < 0:
+            return None
+    shape, strides, offset = layouts[0]
+    return first.as_strided((len(samples), *shape), (step, *strides), offset)
 
 
 def pulled(outputs: list, inputs: list, cotangents: list) -> list:

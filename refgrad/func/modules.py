@@ -99,8 +99,8 @@ def check_names(module: Module, known: dict, wanted: dict) -> None:
     Raises:
         RuntimeError: with all of them.
     """
-    unexpected = [name for name in wanted if name not in known]
-    missing = [name for name in known if name not in wanted]
+    there = {name for name, (held, key) in known.items() if held[key] is not None}
+    unexpected, missing = sorted(wanted.keys() - there), sorted(there - wanted.keys())
     text = ""
     for word, names in (("Unexpected", unexpected), ("Missing", missing)):
         if names:

@@ -6,6 +6,7 @@ import numpy as np
 
 from refgrad import dtypes
 from refgrad.op import calls, op
+from refgrad.ops.reductions import row_major
 
 
 def check_pairs(**pairs: tuple) -> None:
@@ -147,5 +148,5 @@ def col2im(self, output_size, kernel_size, dilation, padding, stride):
     for i in range(kernel_size[0]):
         for j in range(kernel_size[1]):
             target[:, :, i, j] += blocks[:, :, i, j]  # blocks overlap, but not the same place of two
-    image = np.ascontiguousarray(padded[:, :, down : down + height, across : across + width])
+    image = row_major(padded[:, :, down : down + height, across : across + width])
     return image if self.ndim == 3 else image[0]

@@ -13,6 +13,7 @@ from refgrad import dtypes
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite, op
 from refgrad.ops.normalization import unwanted
+from refgrad.ops.reductions import row_major
 
 
 def patches(padded: np.ndarray, kernel: tuple, stride: tuple, dilation: tuple) -> np.ndarray:
@@ -79,7 +80,7 @@ def spread_back(
     if not any(padding):
         return result
     inner = [slice(p, p + size) for p, size in zip(padding, sizes, strict=True)]
-    return np.ascontiguousarray(result[(slice(None), slice(None), *inner)])
+    return row_major(result[(slice(None), slice(None), *inner)])
 
 
 def weight_gradient(

@@ -128,7 +128,7 @@ def with_positive_parts(vectors):
     """The vectors of a conjugate pair with the sign that PyTorch gives them: the real part is positive."""
     is_real = (vectors.imag == 0).argmax(-2)[..., None, :]
     parts = np.take_along_axis(vectors.real, is_real, -2)
-    return vectors * np.where(parts < 0, -1, 1)
+    return np.where(parts < 0, -vectors, vectors)
 
 
 def eig_back(grads, kind, values, vectors):

@@ -1,7 +1,8 @@
 """Images sampled at the points of a grid, and the grids of affine maps.
 
 *Point*: a place in an image; each coordinate goes from -1 to 1, x first. *Taps*: what a sample is made of
-along one dimension: places, weights, how the weights change with the coordinate, and how that changes.
+along one dimension: places, weights, how the weights change with the coordinate, and how that changes, each
+in elements; a change factor leads from there to the coordinate that was given.
 """
 
 import itertools
@@ -66,6 +67,7 @@ class Taps(NamedTuple):
     weights: np.ndarray
     slopes: np.ndarray
     bends: np.ndarray
+    change: np.ndarray
 
 
 def unnormalized(at: np.ndarray, size: int, align_corners: bool) -> tuple[np.ndarray, float]:
@@ -121,9 +123,8 @@ def taps_of(at: np.ndarray, size: int, mode: int, padding: int, align_corners: b
         left = np.floor(at)
         places = np.stack([left, left + 1])
         weights = np.stack([left + 1 - at, at - left])
-        slope = np.broadcast_to(sign * kind(change), at.shape)
-        slopes = np.stack([-slope, slope])
-    return with_places(places, weights, slopes, np.zeros_like(slopes), size)
+        slopes = np.stack([np.full(at.shape, kind(-1)), np.ones(at.shape, kind)])
+    return with_places(places, weights, slopes, np.zeros_like(slopes), sign * kind(change), size)
 
 
 def cubic_taps(at: np.ndarray, size: int, change: Any, padding: int, align_corners: bool) -> Taps:
@@ -132,9 +133,8 @@ def cubic_taps(at: np.ndarray, size: int, change: Any, padding: int, align_corne
     left = np.floor(at)
     share = at - left
     weights = np.moveaxis(cubic_weights(share.reshape(-1), kind), 1, 0).reshape(4, *at.shape)
-    slopes = cubic_slopes(share) * change
     places = np.stack([held(left + kind(i), size, padding, align_corners)[0] for i in range(-1, 3)])
-    return with_places(places, weights, slopes, cubic_bends(share) * change * change, size)
+    return with_places(places, weights, cubic_slopes(share), cubic_bends(share), change, size)
 
 
 def cubic_bends(share: np.ndarray) -> np.ndarray:
@@ -165,12 +165,14 @@ def cubic_slopes(share: np.ndarray) -> np.ndarray:
 
 
 def with_places(
-    places: np.ndarray, weights: np.ndarray, slopes: np.ndarray, bends: np.ndarray, size: int
+    places: np.ndarray, weights: np.ndarray, slopes: np.ndarray, bends: np.ndarray, change: Any, size: int
 ) -> Taps:
     """Taps with places as numbers, those outside marked."""
     whole = np.nan_to_num(places, nan=-1, posinf=-1, neginf=-1).clip(-2, size + 1).astype(np.int64)
     inside = (whole >= 0) & (whole < size)
-    return Taps(whole.clip(0, size - 1), inside, weights, slopes, bends)
+    return Taps(
+        whole.clip(0, size - 1), inside, weights, slopes, bends, np.broadcast_to(change, places.shape)
+    )
 
 
 # Samples
@@ -217,7 +219,8 @@ def sampled_back(grad, input, grid, mode, padding, align, mask) -> list[np.ndarr
     lines, grads = np.moveaxis(input, 1, -1), np.moveaxis(grad, 1, -1)
     grad_lines, grad_grid = np.zeros(lines.shape, input.dtype), np.zeros_like(grid)
     count = input.ndim - 2
-    for picked, inside in corners(all_taps(input, grid, mode, padding, align)):
+    taps = all_taps(input, grid, mode, padding, align)
+    for picked, inside in corners(taps):
         index = (batch, *(tap.places for tap in picked))
         weights = [tap.weights for tap in picked]
         if mask[0]:
@@ -228,6 +231,8 @@ def sampled_back(grad, input, grid, mode, padding, align, mask) -> list[np.ndarr
             for i in range(count):
                 factors = [*weights[:i], picked[i].slopes, *weights[i + 1 :]]
                 grad_grid[..., count - 1 - i] += values * product(factors)
+    for i in range(count):  # after the sum, as PyTorch does: a zero factor leaves the sign of the sum
+        grad_grid[..., count - 1 - i] *= taps[i].change[0]
     return [np.moveaxis(grad_lines, -1, 1).copy(), grad_grid]
 
 
@@ -235,15 +240,16 @@ def changes(picked: list[Taps]) -> tuple[list, list]:
     """How the weight of a corner changes with each coordinate, and how that changes with each."""
     count = len(picked)
     weights = [tap.weights for tap in picked]
-    first = [product([*weights[:i], picked[i].slopes, *weights[i + 1 :]]) for i in range(count)]
+    slopes = [tap.slopes * tap.change for tap in picked]
+    first = [product([*weights[:i], slopes[i], *weights[i + 1 :]]) for i in range(count)]
     second = []
     for i in range(count):
         row = []
         for j in range(count):
             factors = list(weights)
-            factors[i], factors[j] = picked[i].slopes, picked[j].slopes
+            factors[i], factors[j] = slopes[i], slopes[j]
             if i == j:
-                factors[i] = picked[i].bends
+                factors[i] = picked[i].bends * picked[i].change * picked[i].change
             row.append(product(factors))
         second.append(row)
     return first, second

@@ -118,7 +118,7 @@ def multi_margin_loss_backward(grad_output, self, target, p, margin, weight, red
     target = target.reshape(-1)
     excess, rows = violations(self.reshape(samples, classes), target, margin)
     slope = (excess > 0).astype(self.dtype) if p == 1 else 2 * excess
-    slope[rows, target] = -slope.sum(1)
+    slope[rows, target] = 0 - slope.sum(1)
     scale = self.dtype.type(1 / (classes * samples if reduction == MEAN else classes))
     if weight is not None:
         slope = slope * weight[target][:, None]

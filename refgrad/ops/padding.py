@@ -9,6 +9,7 @@ import numpy as np
 
 from refgrad.op import calls, composite, op
 from refgrad.ops.copying import number_in
+from refgrad.ops.reductions import row_major
 
 UNSUPPORTED = (
     "Padding size {} is not supported for {}D input tensor.\n"
@@ -112,7 +113,7 @@ def declare_padding(name: str, title: str, mode: str, dims: int) -> None:
     @op(f"{name}{text}", node=f"{title}Backward0", self=lambda grad, self, padding: back(grad, self, padding))
     def padded(self, padding):
         check_reflection(self, padding, dims, mode)
-        return np.ascontiguousarray(self[indexes(self.shape, padding, mode)])
+        return row_major(self[indexes(self.shape, padding, mode)])
 
     @op(
         f"{back_name}(Tensor grad_output, Tensor self, SymInt[{2 * dims}] padding) -> Tensor",

@@ -12,6 +12,7 @@ import numpy as np
 from refgrad import dtypes, duals, modes
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import written_zeros
+from refgrad.ops.reductions import row_major
 from refgrad.storage import count_write
 from refgrad.tensor import wrap
 
@@ -142,7 +143,7 @@ def maximum_of(array: np.ndarray, patches: Patches) -> tuple[np.ndarray, np.ndar
         start = np.arange(patches.output[axis]) * patches.stride[axis] - patches.padding[axis]
         start = start.reshape([-1 if i == axis else 1 for i in range(patches.count)])
         place = place * patches.sizes[axis] + start + offsets[axis] * patches.dilation[axis]
-    return np.ascontiguousarray(values), place
+    return row_major(values), place
 
 
 def put_at(grad: np.ndarray, indices: np.ndarray, shape: tuple, count: int) -> np.ndarray:
@@ -270,7 +271,7 @@ def add_patches(shares: Any, patches: Patches) -> Any:
         ]
         result[(..., *target)] += shares
     inner = [slice(p, p + size) for p, size in zip(patches.padding, patches.sizes, strict=True)]
-    return np.ascontiguousarray(result[(..., *inner)])
+    return row_major(result[(..., *inner)])
 
 
 for spatial in (2, 3):

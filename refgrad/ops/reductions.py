@@ -9,6 +9,7 @@ import numpy as np
 
 from refgrad import dtypes
 from refgrad.layout import expands_to, wrap_dim
+from refgrad.modes import grad_enabled, state
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import not_implemented, written_zeros
 from refgrad.return_types import named
@@ -267,8 +268,10 @@ def product_back(grad, self, result):
     """The gradient of a product of all elements; division would fail where one of them is zero."""
     if not self._array.ndim:
         return grad
-    if self._array.all():
+    if not state.transforms and self._array.all():  # a transform's tensors have no values to look at
         return grad * (result / self).conj()
+    if np.count_nonzero(self._array) + 1 < self._array.size and not (state.transforms or grad_enabled()):
+        return self.new_zeros(self._array.shape)  # each product of the others has a zero in it
     return calls.view(product_of_others(grad, calls.view(self.contiguous(), (-1,)), 0), self.shape)
 
 
@@ -279,7 +282,7 @@ def product_dim_back(grad, self, result, dim, keepdim):
         return grad
     dim = wrap_dim(dim, ndim)
     grad, result = restored(grad, (dim,), ndim, keepdim), restored(result, (dim,), ndim, keepdim)
-    if self._array.all():
+    if not state.transforms and self._array.all():
         return grad * (result / self).conj()
     return product_of_others(grad, self, dim)
 

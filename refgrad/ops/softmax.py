@@ -63,8 +63,13 @@ def softmax_kernel(self, dim, half_to_float):
 def softmax_backward_data(grad_output, output, dim, input_dtype):
     if not output.ndim:
         return np.multiply(np.subtract(grad_output, grad_output * output), output)
-    total = np.add.reduce(np.multiply(grad_output, output), axis=dim, keepdims=True)
+    total = row_sum(np.multiply(grad_output, output), wrap_dim(dim, output.ndim))
     return row_major(np.multiply(np.subtract(grad_output, total), output))
+
+
+def row_sum(array, axis):
+    """The sum along an axis, kept; along the last one, which PyTorch does by vectors, zeros keep their sign."""
+    return np.add.reduce(array, axis, keepdims=True, initial=-0.0 if axis == array.ndim - 1 else 0.0)
 
 
 def softmax_twice_back(grad, grad_output, dim, output):
@@ -106,8 +111,7 @@ def log_softmax_kernel(self, dim, half_to_float):
     ),
 )
 def log_softmax_backward_data(grad_output, output, dim, input_dtype):
-    axis = dim if output.ndim else None
-    total = np.add.reduce(grad_output, axis=axis, keepdims=True)
+    total = row_sum(grad_output, wrap_dim(dim, output.ndim)) if output.ndim else grad_output
     return row_major(np.subtract(grad_output, np.multiply(np.exp(output), total)))
 
 

@@ -1,12 +1,10 @@
 """`Module`: parameters, buffers and other modules under names, and one `forward`."""
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from refgrad import dtypes
-from refgrad.autograd import no_grad
+from refgrad.nn.modules.conversion import Convertible
 from refgrad.nn.modules.global_hooks import (  # noqa: F401
     register_module_backward_hook,
     register_module_buffer_registration_hook,
@@ -20,14 +18,7 @@ from refgrad.nn.modules.global_hooks import (  # noqa: F401
 from refgrad.nn.modules.hooks import Hooked, everywhere
 from refgrad.nn.modules.state import Stateful
 from refgrad.nn.parameter import Buffer, Parameter, typename
-from refgrad.tensor import Device, Tensor
-
-COMPLEX_MODULES = (
-    "Complex modules are a new feature under active development whose design may change, and some modules "
-    "might not work as expected when using complex tensors as parameters or buffers. Please file an issue "
-    "at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not "
-    "work as expected."
-)
+from refgrad.tensor import Tensor
 
 
 def check_name(kind: str, name: Any, taken: bool) -> None:
@@ -49,7 +40,7 @@ def check_name(kind: str, name: Any, taken: bool) -> None:
         raise KeyError(f"attribute '{name}' already exists")
 
 
-class Module(Hooked, Stateful):
+class Module(Hooked, Stateful, Convertible):
     """Base of all modules: assign parameters and modules as attributes, and override `forward`."""
 
     training: bool
@@ -313,6 +304,23 @@ class Module(Hooked, Stateful):
                 raise AttributeError(f"`{part}` is not an nn.Module")
         return module
 
+    def set_submodule(self, target: str, module: "Module", strict: bool = False) -> None:
+        """Put a module at a dotted path; with `strict` only where one is.
+
+        Raises:
+            ValueError: the path is empty, or `module` is no module.
+            AttributeError: what is there is no module, or with `strict` there is nothing.
+        """
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict or hasattr(parent, name):
+            parent.get_submodule(name)
+        setattr(parent, name, module)
+
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a dotted path.
 
@@ -367,64 +375,6 @@ class Module(Hooked, Stateful):
         """Forget the gradient of every parameter, or fill it with zeros."""
         for parameter in self.parameters():
             clear_grad(parameter, set_to_none)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Module":
-        """Replace the memory of every parameter, its gradient, and every buffer by what `fn` makes of it."""
-        if recurse:
-            for module in self.children():
-                module._apply(fn)
-        for parameter in self._parameters.values():
-            if parameter is None:
-                continue
-            with no_grad():
-                new = fn(parameter)
-            grad = parameter.grad
-            parameter.data = new
-            if grad is not None:
-                with no_grad():
-                    new = fn(grad)
-                grad.data = new
-        for name, buffer in self._buffers.items():
-            if buffer is not None:
-                self._buffers[name] = fn(buffer)
-        return self
-
-    def to(self, *args: Any, **kwargs: Any) -> "Module":
-        """Convert floating and complex parameters and buffers to a dtype; only the CPU exists here.
-
-        Raises:
-            TypeError: the dtype is neither floating nor complex.
-        """
-        dtype = dtype_asked_for(args, kwargs)
-        if dtype is not None:
-            if dtype.category < dtypes.FLOATING:
-                raise TypeError(
-                    "nn.Module.to only accepts floating point or complex dtypes, but "
-                    f"got desired dtype={dtype}"
-                )
-            if dtype.is_complex:
-                warnings.warn(COMPLEX_MODULES, stacklevel=2)
-        return self._apply(lambda t: t.to(dtype) if dtype is not None and t._can_require_grad() else t)
-
-    def type(self, dst_type: Any) -> "Module":
-        """Convert all parameters and buffers to a dtype."""
-        return self._apply(lambda t: t.to(dst_type))
-
-    def float(self) -> "Module":
-        """Convert floating parameters and buffers to float32."""
-        return self._apply(lambda t: t.to(dtypes.float32) if t.is_floating_point() else t)
-
-    def double(self) -> "Module":
-        """Convert floating parameters and buffers to float64."""
-        return self._apply(lambda t: t.to(dtypes.float64) if t.is_floating_point() else t)
-
-    def half(self) -> "Module":
-        """Convert floating parameters and buffers to float16."""
-        return self._apply(lambda t: t.to(dtypes.float16) if t.is_floating_point() else t)
-
-    def cpu(self) -> "Module":
-        """Nothing to do here."""
-        return self
 
     # Showing and copying ------------------------------------------------------------------------------------
 
@@ -497,18 +447,6 @@ def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
     else:
         grad.requires_grad_(False)
     grad.zero_()
-
-
-def dtype_asked_for(args: tuple, kwargs: dict) -> dtypes.DType | None:
-    """The dtype among the arguments of `Module.to`: a dtype, or that of a tensor."""
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, dtypes.DType):
-            return value
-        if isinstance(value, Tensor):
-            return value.dtype
-        if isinstance(value, (str, Device)) and Device(value).type != "cpu":
-            raise RuntimeError(f"refgrad has no device but the CPU, got {value!r}; use 'cpu'")
-    return None
 
 
 def indented(text: str) -> str:
