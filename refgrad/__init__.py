@@ -44,8 +44,8 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 _SUBMODULES = frozenset(
     [
-        *("_C", "backends", "cuda", "distributions", "fft", "func", "linalg", "nn", "optim", "random"),
-        *("return_types", "special", "testing", "utils"),
+        *("_C", "_VF", "_ops", "_vmap_internals", "backends", "cuda", "distributions", "fft", "func"),
+        *("linalg", "nn", "optim", "random", "return_types", "special", "testing", "utils"),
     ]
 )
 _FROM_RANDOM = frozenset(
@@ -112,6 +112,8 @@ def __getattr__(name: str):
             return globals()[name]
     if name in _SUBMODULES:
         return _importlib.import_module(f"refgrad.{name}")
+    if name == "ops":
+        return _importlib.import_module("refgrad._ops").ops
     if name == "vmap":
         return _importlib.import_module("refgrad.func").vmap
     if name in _FROM_RANDOM:

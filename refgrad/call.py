@@ -260,7 +260,7 @@ def rare_result(node: Any, *results: Tensor) -> None:
             if result._meta is None or result._meta.base is None:
                 result._edge, result._version_cell = None, INFERENCE
     elif node is not None:
-        rare_node(node)
+        rare_node(node, results)
 
 
 def count_raw_writes(results: Sequence[Tensor], count: int) -> None:
@@ -270,8 +270,8 @@ def count_raw_writes(results: Sequence[Tensor], count: int) -> None:
             result._version_cell = [count]
 
 
-def rare_node(node: Any) -> None:
-    """Apply anomaly mode and saved-tensor hooks to a node that was just made."""
+def rare_node(node: Any, results: Sequence[Tensor]) -> None:
+    """Apply anomaly mode and saved-tensor hooks to a node that was just made; hooks see the results themselves."""
     rare = modes.state.rare
     if rare.anomaly:
         remember_forward(node)
@@ -283,7 +283,8 @@ def rare_node(node: Any) -> None:
                 packed: Any = [t if t is None else Packed(pack_hook, unpack_hook, t, node) for t in value]
                 setattr(node, "s_" + name, tuple(packed))
             elif value is not None and type(value) not in WRAPPED and not isinstance(value, np.generic):
-                setattr(node, "s_" + name, Packed(pack_hook, unpack_hook, unpack(node, name), node))
+                seen = next((result for result in results if result._array is value), None)
+                setattr(node, "s_" + name, Packed(pack_hook, unpack_hook, unpack(node, name), node, seen))
 
 
 def remember_forward(node: Any) -> None:

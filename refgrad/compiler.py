@@ -96,7 +96,7 @@ def node_class(recipe: Recipe, name: str) -> type:
     namespace = {
         "__slots__": tuple(slots),
         "__module__": "builtins",
-        "SAVED": (*recipe.saved_inputs, *recipe.saved_results),
+        "SAVED": (*recipe.saved_inputs, *sorted(recipe.saved_results)),
         "PLAIN": {plain: kind for plain, (kind, _) in sorted(recipe.plain.items()) if kind != HIDDEN},
         "RESULTS": {
             r: (differentiable.index(i) if i in differentiable else -1)

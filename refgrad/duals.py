@@ -37,6 +37,9 @@ class Level:
         self.of_results: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
+# Note [Levels do not nest]
+# PyTorch numbers its levels and opens one at a time, for all threads. Closing it takes every tangent away; a
+# level opened later begins with none.
 LEVELS: list[Level] = []
 
 # Functions of higher layers; autograd/tangents.py puts them here.
@@ -104,6 +107,12 @@ class Apart:
 
     def __exit__(self, *exception: object) -> None:
         modes.state.forward = self.previous
+
+
+# Note [The tangent of a view is a view of the tangent]
+# A view asks its whole for a tangent each time it has none of its own, and takes the same window out of it: a write to
+# either tangent reaches the other, as with the tensors themselves. A dual written into a view of a plain tensor
+# gives the whole base a tangent, zero elsewhere.
 
 
 def tangent_of(tensor: Tensor) -> Tensor | None:

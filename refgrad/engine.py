@@ -5,6 +5,7 @@ the nodes on a path to them. *Capture*: a gradient that `autograd.grad` takes ou
 of the order: "Autograd mechanics" in PyTorch's docs and the notes in its engine header.
 """
 
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -16,7 +17,8 @@ from refgrad import modes
 from refgrad.gradients import check_nan, fitted, fitted_array, fitted_later, validated
 from refgrad.graph import CALL_NODE, AccumulateGrad, GraphRoot, Node, split_edge, start
 from refgrad.hooks import post_accumulate_hooks, post_hooks, pre_hooks, tensor_hooks
-from refgrad.layout import is_dense, layout_of, overlaps_itself, strides_of
+from refgrad.layout import broadcast_shapes, is_dense, layout_of, overlaps_itself, strides_of
+from refgrad.ready import Ready
 from refgrad.storage import count_write, version_cell
 from refgrad.tensor import SAME_DTYPE, Tensor, alias, wrap
 from refgrad.types import contiguous_format
@@ -27,11 +29,12 @@ ndarray = np.ndarray
 references = sys.getrefcount
 task_ids = iter(range(2**62))
 
-# A run inside of so many others goes on in a new thread, whose stack is empty: that is how PyTorch, too, nests
-# to any depth. It does so at 60; here a level takes more of Python's frames.
+# A run inside of so many others goes on in a new thread, whose stack is empty: so PyTorch nests to any depth.
+# It does so at 60; here a level takes more of Python's frames.
 NESTING = 30
 
-
+PACKAGE = __name__.partition(".")[0]
+MISFIT = "operands could not be broadcast together with shapes"
 NO_FORWARD = (
     "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass "
     "for more information."
@@ -63,46 +66,6 @@ class GraphTask:
         self.callbacks: list = []
         self.id = next(task_ids)
         self.depth = 0  # how many runs it is inside of
-
-
-class Ready:
-    """Ready nodes, each with its gradients, highest sequence number first; ties as in PyTorch's heap."""
-
-    __slots__ = ("heap",)
-
-    def __init__(self) -> None:
-        self.heap: list[tuple[int, Node, list]] = []
-
-    def push(self, node: Node, grads: list) -> None:
-        """Add a node."""
-        self.heap.append((node._order, node, grads))
-        if len(self.heap) > 1:
-            self._up(len(self.heap) - 1)
-
-    def _up(self, i: int) -> None:
-        heap = self.heap
-        item = heap[i]
-        while i and heap[(i - 1) // 2][0] < item[0]:
-            heap[i] = heap[(i - 1) // 2]
-            i = (i - 1) // 2
-        heap[i] = item
-
-    def pop(self) -> tuple[int, Node, list]:
-        """Take the first node."""
-        heap = self.heap
-        last = heap.pop()
-        if not heap:
-            return last
-        top = heap[0]
-        i, count = 0, len(heap)
-        while 2 * i + 1 < count:
-            right = 2 * i + 2
-            child = right if right < count and not heap[right][0] < heap[right - 1][0] else right - 1
-            heap[i] = heap[child]
-            i = child
-        heap[i] = last
-        self._up(i)
-        return top
 
 
 def execute(
@@ -303,15 +266,36 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
             gradient = array = there = None
             if not keep_graph:
                 node.release_saved()  # not before the gradients were found to fit
-    except BaseException:
+    except BaseException as error:
         if modes.RARE and modes.state.rare.anomaly:
             report_anomaly(node)
+        if type(error) is ValueError and (refusal := shapes_refused(error)) is not None:
+            raise refusal from None
         raise
 
 
 def is_plain(leaf: Tensor) -> bool:
     """Whether a leaf has no hooks that run at its node."""
     return leaf._meta.backward_hooks is None and leaf._meta.post_accumulate_hooks is None
+
+
+def shapes_refused(error: ValueError) -> Exception | None:
+    """PyTorch's refusal in place of NumPy's, where a formula's arrays do not broadcast.
+
+    That happens where a saved tensor was given other memory through `.data`, which no version tells.
+    """
+    trace: Any = error.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    text = str(error)
+    if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] != PACKAGE or MISFIT not in text:
+        return None
+    try:
+        shapes = [tuple(map(int, re.findall(r"\d+", part))) for part in re.findall(r"\(([\d,]*)\)", text)]
+        broadcast_shapes(*shapes[:2])
+    except RuntimeError as refusal:
+        return refusal
+    return None
 
 
 def report_anomaly(node: Node) -> None:
@@ -419,11 +403,10 @@ def accumulate_at(node: AccumulateGrad, grads: list, own: list | None = None) ->
 
 
 def accumulate(leaf: Tensor, gradient: Tensor, own_references: int) -> None:
-    """Take the gradient's memory, copy it, or add it to what is there.
-
-    A first gradient is taken when nobody else holds it (`own_references` are the caller's) and its layout is
-    the leaf's; with grad mode on the sum is a new tensor, so that it can be differentiated.
-    """
+    """Take the gradient's memory, copy it, or add it to what is there; `own_references` are the caller's."""
+    # Note [Whose memory .grad is]
+    # A first gradient becomes `.grad` uncopied if nobody else holds the tensor and it lies as the leaf's should. A
+    # further one is added in place, unless grad mode is on: then `.grad` becomes a new tensor with a history.
     meta = leaf._meta
     held = meta.grad
     grad_mode = modes.state.grad
@@ -460,7 +443,10 @@ def add_in_place(held: Tensor, gradient: Tensor) -> None:
     if may_overlap or array.dtype is not gradient._array.dtype:
         held.add_(gradient)
     else:
-        np.add(array, gradient._array, out=array)
+        try:
+            np.add(array, gradient._array, out=array)
+        except ValueError:
+            held.add_(gradient)  # does not fit, and says so
         count_write(held)
 
 

@@ -13,6 +13,16 @@ from refgrad.tensor import SAME_DTYPE, Tensor, wrap
 ndarray = np.ndarray
 
 
+# Note [Undefined gradients]
+# None stands for a gradient that nobody made. It adds nothing to a sum, and a node that got nothing else runs all the
+# same, as do its hooks, which see None: formulas give None for every input, a custom Function is given zeros unless it
+# asked not to be. A leaf that only None reached keeps `.grad` as it was.
+
+# Note [The gradient of a real tensor is real]
+# A gradient is brought to what its receiver's forward was: summed to its shape, cast to its dtype. Of a complex
+# gradient for a real tensor only the real part goes on.
+
+
 def validated(edges: Sequence[Any], results: Any, node: Any) -> list:
     """The gradients as tensors of the shape and type that each receiver recorded: summed, cast, and wrapped.
 
@@ -54,7 +64,9 @@ def fitted_array(gradient: np.ndarray, target: Node, number: int, node: Any, ind
         if gradient.ndim != len(shape) or gradient.dtype.kind == "c" != dtype.kind:
             return fitted(wrap(gradient), target, number, node, index)
         axes = tuple([i for i, n in enumerate(shape) if n == 1 != gradient.shape[i]])
-        gradient = gradient.sum(axis=axes, keepdims=True, dtype=gradient.dtype)
+        given, gradient = gradient, gradient.sum(axis=axes, keepdims=True, dtype=gradient.dtype)
+        if gradient.shape != shape:
+            return fitted(wrap(given), target, number, node, index)  # which refuses it
     if gradient.dtype is not dtype:
         gradient = gradient.astype(dtype)
     return wrap(gradient)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from refgrad import errors, modes
+from refgrad.handles import RemovableHandle, add_hook
 from refgrad.storage import version_of
 
 NOWHERE = (None, 0)
@@ -44,48 +45,6 @@ class Freed:
 
 
 FREED = Freed()
-
-
-class RemovableHandle:
-    """Removes a hook again; works as a context manager too."""
-
-    next_id = 0
-
-    def __init__(self, hooks: dict):
-        self.hooks_dict_ref = weakref.ref(hooks) if isinstance(hooks, OrderedDict) else lambda: hooks
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
-
-    def remove(self) -> None:
-        """Take the hook out; a second call does nothing."""
-        hooks = self.hooks_dict_ref()
-        if hooks is not None and self.id in hooks:
-            del hooks[self.id]
-
-    def __getstate__(self) -> tuple:
-        return self.hooks_dict_ref(), self.id
-
-    def __setstate__(self, state: tuple) -> None:
-        hooks = OrderedDict() if state[0] is None else state[0]
-        self.hooks_dict_ref = weakref.ref(hooks)
-        self.id = state[1]
-        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
-
-    def __repr__(self) -> str:
-        return f"<torch.utils.hooks.RemovableHandle object at {id(self):#x}>"
-
-    def __enter__(self) -> "RemovableHandle":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.remove()
-
-
-def add_hook(hooks: OrderedDict, hook: Callable) -> RemovableHandle:
-    """Register a hook in one of the dicts that the engine reads."""
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    return handle
 
 
 class NodeHooks:
@@ -140,6 +99,9 @@ class Node:
 
     def release_saved(self) -> None:
         """Let go of the saved tensors."""
+        # Note [When saved tensors are freed]
+        # A run without retain_graph frees each node once it ran and its gradients were found to fit: one that raised
+        # may be run again, those above it may not. Sizes and numbers stay, so a node that saved no tensor runs on.
         for name in self.SAVED:
             if getattr(self, "s_" + name) is not None:
                 setattr(self, "s_" + name, FREED)

@@ -33,6 +33,17 @@ def check_replacement(before: Tensor | None, after: Any, hook: Any) -> None:
         raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")
 
 
+# Note [The order of hooks]
+# At each node: the hooks of the tensors it made, tensor by tensor in the order in which each got its first one, and
+# each hook with what the one before returned; then the gradients that `retain_grad` keeps; node prehooks; the
+# formula, or the sum into `.grad` and the post-accumulate hooks; node posthooks.
+
+# Note [Hooks of a leaf]
+# Tensor hooks and post-accumulate hooks hang on the leaf itself. Hooks on its AccumulateGrad die with that node,
+# which lives as long as a graph or a variable holds it. `autograd.grad` for a leaf runs its tensor hooks alone: the
+# gradient is captured where the node would begin.
+
+
 def tensor_hooks(node: Node, grads: list) -> list:
     """Run the hooks on the tensors that this node made, then keep the gradients for `retain_grad`."""
     if type(node) is AccumulateGrad:

@@ -13,7 +13,7 @@ from refgrad.layout import strides_of
 from refgrad.methods import attach
 from refgrad.op import calls
 from refgrad.ops.from_data import full_type_name
-from refgrad.storage import TypedStorage, storage_key
+from refgrad.storage import TypedStorage, UntypedStorage, storage_key
 from refgrad.tensor import Tensor
 from refgrad.types import MemoryFormat
 
@@ -21,7 +21,6 @@ ELSEWHERE = (
     *("is_cuda", "is_ipu", "is_maia", "is_meta", "is_mkldnn", "is_mps", "is_mtia", "is_nested"),
     *("is_quantized", "is_sparse", "is_sparse_csr", "is_vulkan", "is_xla", "is_xpu"),
 )
-SHARED = "__shared__"  # in the tensor's own dictionary: whether share_memory_ was called
 
 for _name in ELSEWHERE:
     setattr(Tensor, _name, property(lambda self: False))
@@ -58,14 +57,14 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
 
 @attach
 def is_shared(self: Tensor) -> bool:
-    """Whether `share_memory_` was called on it."""
-    return SHARED in self.__dict__
+    """Whether `share_memory_` was called on a tensor with this memory."""
+    return UntypedStorage(self._array).is_shared()
 
 
 @attach
 def share_memory_(self: Tensor) -> Tensor:
     """Let other processes see this memory; threads do anyway, and processes are not started here."""
-    self.__dict__[SHARED] = True
+    UntypedStorage(self._array).share_memory_()
     return self
 
 

@@ -111,11 +111,11 @@ def set_data(self: Tensor, value: Any) -> None:
         raise RuntimeError(
             "data set to a tensor that requires gradients must be floating point or complex dtype"
         )
+    if self._meta is not None and self._array.dtype != value._array.dtype:
+        self._meta.accumulator = None  # which goes by the type; the shape it noted stays, even a wrong one
     self._array = value._array
     if value.is_inference() and not self.is_inference():
         self._version_cell = DetachedInference(version_of(self))
-    if self._meta is not None:
-        self._meta.accumulator = None
 
 
 def del_data(self: Tensor) -> None:

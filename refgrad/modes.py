@@ -61,6 +61,12 @@ class State(threading.local):
 state = State()
 
 
+# Note [Who sets grad mode]
+# Grad mode belongs to the thread; a new thread begins with it on. A run sets it to `create_graph` for formulas and
+# hooks, whatever its caller's is, and gives it back. The forward of a custom Function has it off. A decorated
+# generator has its own while its body runs, and leaves the caller's alone between two items.
+
+
 def set_grad(enabled: bool) -> None:
     """Switch grad mode of this thread."""
     state.grad = enabled
@@ -86,7 +92,7 @@ def set_rare(**changes: object) -> dict[str, object]:
 
 
 def in_new_thread(function: Callable) -> None:
-    """Call a function in a new thread, in the modes of this one, and wait for it; what it raises is raised here."""
+    """Call a function in a new thread, in this one's modes; wait for it, and raise what it raises."""
     kept = dict(vars(state))
     beacons = [beacon for beacon in (GRAD_OFF, RARE, FORMULA) if threading.get_ident() in beacon]
     raised: list[BaseException] = []

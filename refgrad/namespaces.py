@@ -58,6 +58,8 @@ def make_front(name: str, method: bool) -> Callable | None:
 FUNCTIONS_TOO = {
     "_conj",
     "_neg_view",
+    "_unique",
+    "_unique2",
     "diagonal_copy",
     "einsum",
     "resize_as_",
@@ -99,12 +101,18 @@ def front(name: str, overloads: list[Overload], method: bool) -> Callable:
 
 
 _OF_ONE_TYPE = """
+aminmax max min sort topk
 inverse linalg_cholesky linalg_cholesky_ex linalg_cross linalg_det linalg_eigh linalg_eigvalsh linalg_inv
 linalg_inv_ex linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_matrix_power linalg_qr linalg_slogdet
 linalg_solve linalg_solve_ex linalg_svd linalg_svdvals
 """
 OF_ONE_TYPE = frozenset(_OF_ONE_TYPE.split())
 """Names whose outputs must have the type of the result."""
+WRITTEN_BY = {
+    **dict.fromkeys(("column_stack", "concat", "concatenate", "dstack", "hstack", "row_stack", "vstack"), "cat"),
+    **{"linalg_svd": "_linalg_svd", "linalg_inv": "linalg_inv_ex", "linalg_multi_dot": "mm"},
+}
+"""The op inside that refuses to write where a gradient is wanted, where it is another than the name called."""
 
 
 def write_out(name: str, values: list, result: Any, out: Any) -> Any:
@@ -118,10 +126,11 @@ def write_out(name: str, values: list, result: Any, out: Any) -> Any:
         for one, target in zip(result, out, strict=True):
             write_out(name, values, one, target)
         return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
-    tensors = [value for value in values if isinstance(value, Tensor)]
+    flat = [item for value in values for item in (value if isinstance(value, (list, tuple)) else [value])]
+    tensors = [value for value in flat if isinstance(value, Tensor)]
     if modes.grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, out)):
         raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
+            f"{WRITTEN_BY.get(name, name)}(): functions with out=... arguments don't support automatic differentiation, but one of "
             "the arguments requires grad."
         )
     call.check_write(out, tensors)

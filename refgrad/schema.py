@@ -20,7 +20,9 @@ _ARGUMENT = re.compile(
     r"(?P<optional>\?)?"
     r"(?: (?P<name>\w+)(?:=(?P<default>.*))?)?"
 )
-_SYMBOLS = {"None": None, "True": True, "False": False, "Mean": 1, "Sum": 2, "at::Reduction::Mean": 1}
+_SYMBOLS = {"None": None, "True": True, "False": False, "Mean": 1, "Sum": 2}
+# PyTorch's parser of the signatures of Python functions reads this default, which is no number, as 0.
+_SYMBOLS["at::Reduction::Mean"] = 0
 
 
 class SchemaError(ValueError):

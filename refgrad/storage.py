@@ -5,6 +5,7 @@ other's writes. A tensor that was never written and shares with nobody has None 
 *Storage*: the memory that windows are cut from; here the NumPy array that owns it.
 """
 
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -86,6 +87,10 @@ def count_write(tensor: Any) -> None:
         raise RuntimeError(errors.INFERENCE_WRITE)
 
 
+SHARED: dict[int, Any] = {}
+"""The memory that share_memory_ was called on: weak references by identity, as arrays have no hash."""
+
+
 class UntypedStorage:
     """The memory behind a tensor, in bytes."""
 
@@ -93,6 +98,16 @@ class UntypedStorage:
 
     def __init__(self, array: np.ndarray):
         self._owner = root_of(array)
+
+    def is_shared(self) -> bool:
+        """Whether `share_memory_` was called on this memory."""
+        return id(self._owner) in SHARED
+
+    def share_memory_(self) -> "UntypedStorage":
+        """Let other processes see this memory; threads do anyway, and processes are not started here."""
+        key = id(self._owner)
+        SHARED[key] = weakref.ref(self._owner, lambda _: SHARED.pop(key, None))
+        return self
 
     def data_ptr(self) -> int:
         """The address of the first byte, 0 when there is none."""

@@ -13,7 +13,6 @@ from refgrad import (
     methods,
     namespaces,
     operators,  # noqa: F401 - gives Tensor its operators
-    ops,
     serialization,
     settings,
     toplevel,
@@ -25,8 +24,9 @@ from refgrad.storage import TypedStorage, UntypedStorage
 from refgrad.tensor import Device, Tensor
 from refgrad.types import MemoryFormat, TensorLayout
 
-for family in pkgutil.iter_modules(ops.__path__):
-    importlib.import_module(f"{ops.__name__}.{family.name}")
+families: Any = importlib.import_module("refgrad.ops")  # by this way, for `refgrad.ops` is `torch.ops`
+for family in pkgutil.iter_modules(families.__path__):
+    importlib.import_module(f"{families.__name__}.{family.name}")
 
 register_tensor_type(Tensor)
 TYPES.register("Device", Device, "torch.device")

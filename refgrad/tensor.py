@@ -23,11 +23,10 @@ from refgrad.graph import (
     PLACED,
     AccumulateGrad,
     Node,
-    RemovableHandle,
-    add_hook,
     node_hooks,
     split_edge,
 )
+from refgrad.handles import RemovableHandle, add_hook
 from refgrad.layout import Size, layout_of, strides_of
 from refgrad.storage import INFERENCE, UntypedStorage, data_ptr, is_inference, version_cell, version_of
 from refgrad.types import TensorLayout, strided
@@ -93,15 +92,17 @@ CPU = Device()
 class InputMetadata:
     """What a node knows of one output of its forward."""
 
-    __slots__ = ("device", "dtype", "is_nested_tensor", "is_tensor_subclass", "shape")
+    __slots__ = ("device", "dtype", "is_cpp_nested_tensor", "is_nested_tensor", "is_tensor_subclass", "shape")
 
     def __init__(self, shape: tuple = (), dtype: np.dtype = dtypes.float32.numpy):
         self.shape = list(shape)
         self.dtype = dtypes.OF_NUMPY[dtype]
         self.device = CPU
-        self.is_nested_tensor = self.is_tensor_subclass = False
+        self.is_nested_tensor = self.is_cpp_nested_tensor = self.is_tensor_subclass = False
 
 
+InputMetadata.__name__ = InputMetadata.__qualname__ = "_InputMetadata"
+InputMetadata.__module__ = "torch._C._autograd"
 INPUT_METADATA.append(InputMetadata)
 
 
@@ -578,7 +579,10 @@ PLACED.append(placed_at)
 
 
 def set_edge(tensor: Tensor, edge: Any) -> None:
-    """Give a tensor a new place in the graph; a retained gradient moves along, hooks stay behind."""
+    """Give a tensor a new place in the graph."""
+    # Note [Retained gradients move, hooks stay]
+    # A hook watches the value that it was put on, and stays with the node of that value; `retain_grad` is about the
+    # tensor, so that `.grad` becomes the gradient of what the tensor holds last.
     meta = tensor._meta
     if meta is None:
         tensor._edge = edge

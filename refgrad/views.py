@@ -33,6 +33,12 @@ DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (
     "inference",
 )
 
+# Note [Creation kinds]
+# A view made under no_grad or in inference mode has no node that a later write could be recorded on; a view made by a
+# custom Function would lose that Function's backward; of several views made at once none can be made anew from the
+# base alone. All these may be looked at, and written where nothing is recorded, but not written under autograd, nor
+# used once their base was. A view of such a view is of the same kind.
+
 APART = object()  # of a view that takes no part in its base's tangent, see duals.py
 
 _CLARIFY = (
@@ -107,6 +113,12 @@ def chained(first: Callable | None, second: Callable | None, source: Tensor) -> 
         layout = layout_of(source._array)
         return lambda base: second(base.as_strided(*layout))
     return lambda base: second(first(base))
+
+
+# Note [Stale views are made anew]
+# A write to the base, or through another view of it, gives the base a new history. What was computed from a view
+# before keeps its graph; the view itself gets a new node, on top of the new history, when somebody next asks for its
+# place in the graph. A chain of strided views becomes one as_strided then.
 
 
 def refresh(view: Tensor) -> Any:
@@ -194,6 +206,12 @@ def check_inplace(tensor: Tensor) -> None:
             raise RuntimeError(errors.VIEW_OF_LEAF_INPLACE)
     if tensor.requires_grad and tensor.is_leaf:
         raise RuntimeError(errors.LEAF_INPLACE)
+
+
+# Note [A write to a view is a write to its base]
+# The node of the write becomes part of the base's history: a CopySlices node takes the base's place, gives the
+# written part of the gradient to the op's node, and sends what comes back, with the rest untouched, to what the base
+# was before. The view's own node is made anew on top of it. Each write adds one CopySlices.
 
 
 def rebase_history(tensor: Tensor, node: Node) -> None:

@@ -9,8 +9,8 @@ ROOT = Path(__file__).parent.parent
 # One layer a line, lowest first; its rows in order. A row is a module, or a package with all that it holds.
 REFGRAD = """
 errors dtypes layout lazy types return_types schema argument_errors binding signatures overloads modes
-storage graph generator tensor printing views duals
-samples call recipe apply_source call_source inplace_source compiler op gradients hooks engine
+storage handles graph generator tensor printing views duals
+samples call recipe apply_source call_source inplace_source compiler op gradients hooks ready engine
 kernels ops
 forms namespaces linalg fft special functional operators toplevel autograd _C methods inquiries \
 serialization settings surface random nn optim func utils testing distributions backends cuda
@@ -20,7 +20,7 @@ program outcome
 facts trace compare verdict known
 engines run record
 generate finding simplify buckets judge reduce cases new campaign mutants score
-cli commands campaign_commands score_commands explain picture report pytest_plugin
+cli commands campaign_commands score_commands explain picture report semantics pytest_plugin
 """
 DOORS = {
     "torch": ("harness/engines/pytorch.py", "harness/engines/compiled.py", "harness/generate/opinfo.py"),

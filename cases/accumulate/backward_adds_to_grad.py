@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: accumulate, backward
-rule: Tensor.backward
+rule: torch.Tensor.backward
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: accumulate, broadcast, sum-to-size
-rule: Broadcasting semantics
+rule: https://docs.pytorch.org/docs/stable/notes/broadcasting.html
 """
 
 import torch

@@ -3,7 +3,7 @@ left as it was.
 
 topic: accumulate
 features: accumulate, create-graph, warning
-rule: Tensor.backward, create_graph
+rule: torch.Tensor.backward
 """
 
 import torch

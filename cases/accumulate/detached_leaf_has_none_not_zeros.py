@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: accumulate, detach, grad-none
-rule: Tensor.detach
+rule: torch.Tensor.detach
 source: R093, tinygrad/tinygrad#16230
 """
 

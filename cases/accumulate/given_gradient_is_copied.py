@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: accumulate, gradient-argument, data-ptr
-rule: Tensor.backward, gradient
+rule: torch.Tensor.backward
 """
 
 import torch

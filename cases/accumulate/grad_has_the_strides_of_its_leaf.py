@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: accumulate, strides, transpose
-rule: torch.autograd mechanics, gradient layout
+rule: https://docs.pytorch.org/docs/stable/autograd.html#default-gradient-layouts
 """
 
 import torch

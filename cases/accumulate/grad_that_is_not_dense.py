@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: accumulate, overlap, expand
-rule: torch.autograd mechanics, accumulation
+rule: https://docs.pytorch.org/docs/stable/autograd.html#default-gradient-layouts
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: accumulate, promotion, dtype
-rule: torch.autograd mechanics, type promotion
+rule: https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
 """
 
 import torch

@@ -3,7 +3,7 @@ tensor.
 
 topic: accumulate
 features: accumulate, alias, version-counter
-rule: Tensor.grad
+rule: torch.Tensor.grad
 """
 
 import torch

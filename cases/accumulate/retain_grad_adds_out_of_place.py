@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: accumulate, retain-grad, retain-graph
-rule: Tensor.retain_grad
+rule: torch.Tensor.retain_grad
 """
 
 import torch

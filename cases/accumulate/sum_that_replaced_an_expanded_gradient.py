@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: custom Function, expand, in-place accumulation, version
-rule: https://pytorch.org/docs/stable/autograd.html#default-gradient-layouts
+rule: https://docs.pytorch.org/docs/stable/autograd.html#default-gradient-layouts
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: accumulate, retain-grad, retain-graph
-rule: Tensor.backward, Tensor.retain_grad
+rule: torch.Tensor.backward, torch.Tensor.retain_grad
 source: R092, karpathy/micrograd#102
 """
 

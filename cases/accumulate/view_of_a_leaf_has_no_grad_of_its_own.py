@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: view, leaf, grad, warning
-rule: Tensor.grad
+rule: torch.Tensor.grad
 source: R109, rsokl/MyGrad#361
 """
 

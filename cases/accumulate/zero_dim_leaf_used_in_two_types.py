@@ -2,7 +2,7 @@
 
 topic: accumulate
 features: zero-dim, dtype, in-place-accumulation, version
-rule: AccumulateGrad
+rule: https://docs.pytorch.org/docs/stable/autograd.html#default-gradient-layouts
 source: generated
 """
 

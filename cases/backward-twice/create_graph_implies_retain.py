@@ -3,7 +3,7 @@ where it needs it.
 
 topic: backward-twice
 features: create-graph, retain-graph, freed-graph
-rule: Tensor.backward, create_graph
+rule: torch.Tensor.backward
 """
 
 import torch

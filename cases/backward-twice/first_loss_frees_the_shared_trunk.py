@@ -2,7 +2,7 @@
 
 topic: backward-twice
 features: retain-graph, freed-graph, exp
-rule: Tensor.backward, retain_graph
+rule: torch.Tensor.backward
 """
 
 import torch

@@ -3,7 +3,7 @@ grad.
 
 topic: backward-twice
 features: create-graph, double-backward, accumulate, warning
-rule: Tensor.backward, create_graph
+rule: torch.Tensor.backward
 source: R009, pytorch/pytorch#4661
 """
 

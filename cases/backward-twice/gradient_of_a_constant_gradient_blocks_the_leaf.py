@@ -3,7 +3,7 @@ and the next backward cannot add to it.
 
 topic: backward-twice
 features: create-graph, double-backward, accumulate, torch-bug
-rule: Tensor.backward: gradients accumulate into the leaves
+rule: torch.Tensor.backward
 """
 
 import torch

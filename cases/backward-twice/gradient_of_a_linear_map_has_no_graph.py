@@ -3,7 +3,7 @@ through.
 
 topic: backward-twice
 features: create-graph, double-backward, no-grad
-rule: torch.autograd.grad, create_graph
+rule: torch.autograd.grad
 source: R010, pytorch/pytorch#5479
 """
 

@@ -2,7 +2,7 @@
 
 topic: backward-twice
 features: create-graph, double-backward, matmul, tanh
-rule: torch.autograd.grad, create_graph
+rule: torch.autograd.grad
 """
 
 import torch

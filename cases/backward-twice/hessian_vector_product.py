@@ -1,8 +1,8 @@
-"""A Hessian times a vector: differentiate the gradient with the vector as grad_outputs.
+"""A Hessian times a vector is the gradient of the gradient, with the vector as grad_outputs.
 
 topic: backward-twice
 features: create-graph, double-backward, gradient-argument
-rule: torch.autograd.grad, grad_outputs
+rule: torch.autograd.grad
 """
 
 import torch

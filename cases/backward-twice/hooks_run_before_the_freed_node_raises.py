@@ -2,7 +2,7 @@
 
 topic: backward-twice
 features: freed-graph, hooks
-rule: Node.register_prehook
+rule: torch.autograd.graph.Node.register_prehook
 """
 
 import torch

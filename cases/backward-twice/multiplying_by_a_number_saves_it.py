@@ -2,7 +2,7 @@
 
 topic: backward-twice
 features: freed-graph, mul, wrapped-number
-rule: torch.autograd mechanics, saved tensors
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors
 """
 
 import torch

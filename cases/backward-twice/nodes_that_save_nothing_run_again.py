@@ -2,7 +2,7 @@
 
 topic: backward-twice
 features: freed-graph, add, neg, sum, mean
-rule: torch.autograd mechanics, saved tensors
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors
 """
 
 import torch

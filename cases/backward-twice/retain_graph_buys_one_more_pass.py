@@ -2,7 +2,7 @@
 
 topic: backward-twice
 features: backward, retain-graph, freed-graph
-rule: Tensor.backward, retain_graph
+rule: torch.Tensor.backward
 source: R004, pytorch/pytorch#30297
 """
 

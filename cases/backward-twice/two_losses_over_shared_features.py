@@ -2,7 +2,7 @@
 
 topic: backward-twice
 features: grad, freed-graph
-rule: torch.autograd.grad, retain_graph
+rule: torch.autograd.grad
 source: R006, SimplexLab/TorchJD#398
 """
 

@@ -3,7 +3,7 @@ first gradient stays.
 
 topic: backward-twice
 features: backward, freed-graph
-rule: torch.autograd mechanics, freed buffers
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors
 source: R001, karpathy/nn-zero-to-hero#31
 """
 

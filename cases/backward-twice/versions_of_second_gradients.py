@@ -1,8 +1,9 @@
-"""Second gradients of pooling, layer norm, convolution and trace, which PyTorch fills in place or not.
+"""The version of a second gradient tells whether PyTorch filled it in place: of pooling and aminmax it did,
+of layer norm, convolution and trace not.
 
 topic: backward-twice
 features: double-backward, version-counter
-rule: torch.autograd, in-place correctness checks
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks
 """
 
 import torch

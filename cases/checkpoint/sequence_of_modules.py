@@ -1,4 +1,4 @@
-"""All segments but the last are checkpointed.
+"""checkpoint_sequential checkpoints all segments but the last.
 
 topic: checkpoint
 features: checkpoint, modules

@@ -2,7 +2,7 @@
 
 topic: complex
 features: complex, exp, log, div, complex128
-rule: Autograd for complex numbers
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#autograd-for-complex-numbers
 """
 
 import torch

@@ -3,7 +3,7 @@ derivative.
 
 topic: complex
 features: complex, mul, not-scalar, gradient-argument
-rule: Autograd for complex numbers
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#autograd-for-complex-numbers
 source: R142, pytorch/pytorch#60180
 """
 

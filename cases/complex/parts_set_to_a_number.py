@@ -2,7 +2,7 @@
 
 topic: complex
 features: complex, view, in-place, signed-zero
-rule: Tensor.real, Tensor.imag
+rule: torch.Tensor.real, torch.Tensor.imag
 """
 
 import torch

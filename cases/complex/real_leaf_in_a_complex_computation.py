@@ -2,7 +2,7 @@
 
 topic: complex
 features: complex, promotion, gradient-argument
-rule: Autograd for complex numbers
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#autograd-for-complex-numbers
 source: R145, pytorch/pytorch#104514
 """
 

@@ -3,7 +3,7 @@ difference does.
 
 topic: complex
 features: complex, abs, div, complex128
-rule: Autograd for complex numbers
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#autograd-for-complex-numbers
 source: R147, pytorch/pytorch#80926
 """
 

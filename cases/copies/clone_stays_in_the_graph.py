@@ -2,7 +2,7 @@
 
 topic: copies
 features: clone, detach, version-counter
-rule: Tensor.clone
+rule: torch.Tensor.clone
 """
 
 import torch

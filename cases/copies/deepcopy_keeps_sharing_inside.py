@@ -2,7 +2,7 @@
 
 topic: copies
 features: deepcopy, list, parameter
-rule: copy.deepcopy of a Tensor
+rule: torch.Tensor
 """
 
 import copy

@@ -2,7 +2,7 @@
 
 topic: copies
 features: deepcopy, leaf, hooks, accumulate
-rule: copy.deepcopy of a Tensor
+rule: torch.Tensor
 source: R157, pytorch/pytorch#3307
 """
 

@@ -2,7 +2,7 @@
 
 topic: copies
 features: deepcopy, module, parameter
-rule: copy.deepcopy of a Module
+rule: torch.nn.Module
 source: R159, pytorch/pytorch#54580
 """
 

@@ -2,7 +2,7 @@
 
 topic: copies
 features: deepcopy, clone, detach
-rule: copy.deepcopy of a Tensor
+rule: torch.Tensor.is_leaf
 """
 
 import copy

@@ -2,7 +2,7 @@
 
 topic: copies
 features: numpy, promotion, mul
-rule: torch tensor attributes, type promotion
+rule: https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
 """
 
 import numpy as np

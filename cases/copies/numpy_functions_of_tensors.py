@@ -2,7 +2,7 @@
 
 topic: copies
 features: numpy
-rule: Tensor.__array_wrap__
+rule: torch.Tensor.numpy
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 topic: copies
 features: pickle, views, storage
-rule: Tensor.__reduce_ex__
+rule: https://docs.pytorch.org/docs/stable/notes/serialization.html#saving-and-loading-tensors-preserves-views
 """
 
 import pickle

@@ -2,7 +2,7 @@
 
 topic: copies
 features: copy, leaf, storage, version-counter
-rule: copy.copy of a Tensor
+rule: torch.Tensor
 """
 
 import copy

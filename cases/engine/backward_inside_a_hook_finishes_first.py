@@ -3,7 +3,7 @@ ready.
 
 topic: engine
 features: engine, reentrant, hooks, enable-grad
-rule: torch.autograd mechanics, reentrant backward
+rule: torch.autograd.backward
 """
 
 import torch

@@ -1,8 +1,8 @@
-"""A backward inside a backward, a thousand deep: no depth is too great, modes and errors pass through all of them.
+"""Backward nests to any depth, here a thousand deep: modes and errors pass through all of the runs.
 
 topic: engine
 features: reentrant, function, grad-mode, error
-rule: Autograd mechanics, reentrant backward
+rule: torch.autograd.backward
 """
 import torch
 

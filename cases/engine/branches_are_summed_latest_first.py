@@ -3,7 +3,7 @@ forward.
 
 topic: engine
 features: engine, accumulate, rounding, stack
-rule: torch.autograd mechanics, backward execution order
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#how-autograd-encodes-the-history
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: engine
 features: engine, grad-fn, hooks
-rule: torch.autograd.graph.Node
+rule: https://docs.pytorch.org/docs/stable/autograd.html#autograd-graph
 """
 
 import torch

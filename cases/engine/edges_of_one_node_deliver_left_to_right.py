@@ -2,7 +2,7 @@
 
 topic: engine
 features: engine, stack, rounding
-rule: torch.autograd mechanics, backward execution order
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#how-autograd-encodes-the-history
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: engine
 features: engine, hooks, grad-mode, create-graph
-rule: Tensor.register_hook
+rule: torch.Tensor.register_hook
 """
 
 import torch

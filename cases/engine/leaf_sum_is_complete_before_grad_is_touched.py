@@ -3,7 +3,7 @@
 
 topic: engine
 features: engine, accumulate, rounding
-rule: torch.autograd mechanics, accumulation
+rule: https://docs.pytorch.org/docs/stable/autograd.html#default-gradient-layouts
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: engine
 features: engine, reentrant, freed-graph, hooks
-rule: torch.autograd mechanics, reentrant backward
+rule: torch.autograd.backward
 """
 
 import torch

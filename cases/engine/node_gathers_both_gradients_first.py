@@ -2,7 +2,7 @@
 
 topic: engine
 features: engine, retain-grad
-rule: torch.autograd mechanics, how autograd encodes the history
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#how-autograd-encodes-the-history
 source: R091, TrenTorch/TrenTorch#182
 """
 

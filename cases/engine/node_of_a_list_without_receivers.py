@@ -2,7 +2,7 @@
 
 topic: engine
 features: cat, stack, no-grad-view, node-hook
-rule: Node.register_hook
+rule: torch.autograd.graph.Node.register_hook
 source: generated
 """
 

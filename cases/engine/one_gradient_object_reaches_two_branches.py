@@ -3,7 +3,7 @@ gets.
 
 topic: engine
 features: engine, hooks, inplace-in-hook, add
-rule: Tensor.register_hook
+rule: torch.Tensor.register_hook
 """
 
 import torch

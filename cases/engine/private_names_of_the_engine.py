@@ -1,8 +1,9 @@
-"""Nodes that PyTorch's own tests put into graphs, and what they ask of a run.
+"""UndefinedGrad sends no gradient on, yet what lies below it runs; DelayedError raises in backward; a hook
+can ask which nodes the run has still to visit.
 
 topic: engine
 features: private, undefined-grad, delayed-error, execution-order
-rule: torch._C._functions
+rule: https://docs.pytorch.org/docs/stable/autograd.html#autograd-graph
 source: probed
 """
 import torch

@@ -3,7 +3,7 @@ has the largest there is.
 
 topic: engine
 features: engine, sequence-number, no-grad
-rule: torch.autograd.graph.Node
+rule: https://docs.pytorch.org/docs/stable/autograd.html#autograd-graph
 """
 
 import torch

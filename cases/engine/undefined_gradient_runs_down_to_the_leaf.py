@@ -3,7 +3,7 @@ stays None.
 
 topic: engine
 features: engine, custom-function, grad-none, hooks
-rule: torch.autograd.Function
+rule: https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.Function
 """
 
 import torch

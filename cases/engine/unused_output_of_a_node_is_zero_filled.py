@@ -2,7 +2,7 @@
 
 topic: engine
 features: engine, unbind, materialize, hooks
-rule: torch.autograd.Function, set_materialize_grads
+rule: torch.autograd.function.FunctionCtx.set_materialize_grads
 """
 
 import torch

@@ -3,7 +3,7 @@ schema.
 
 topic: errors
 features: argument, keyword, error
-rule: Calling an operation
+rule: torch.exp, torch.mm
 """
 
 import torch

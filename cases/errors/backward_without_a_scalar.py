@@ -2,7 +2,7 @@
 
 topic: errors
 features: not-scalar, gradient-argument, error
-rule: Tensor.backward
+rule: torch.Tensor.backward
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: errors
 features: dtype, bool, error
-rule: Tensor operators on bool
+rule: torch.sub, torch.neg
 """
 
 import torch

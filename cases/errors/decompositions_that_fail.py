@@ -2,7 +2,7 @@
 
 topic: errors
 features: inverse, cholesky, singular, error
-rule: torch.linalg.LinAlgError
+rule: torch.linalg.inv, torch.linalg.cholesky_ex
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: errors
 features: index, dimension, error
-rule: Tensor dimensions
+rule: torch.sum, torch.transpose
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: errors
 features: error, shape, accumulate
-rule: torch.autograd mechanics
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: errors
 features: gradient-argument, gradient-mismatch, error
-rule: Tensor.backward, gradient
+rule: torch.Tensor.backward
 """
 
 import torch

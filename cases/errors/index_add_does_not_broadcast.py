@@ -2,7 +2,7 @@
 
 topic: errors
 features: index-add, shape, error
-rule: Tensor.index_add_
+rule: torch.Tensor.index_add_
 source: R106, pytorch/pytorch#71155
 """
 

@@ -2,7 +2,7 @@
 
 topic: errors
 features: index, indexing, gather, error
-rule: Tensor indexing
+rule: https://docs.pytorch.org/docs/stable/tensor_view.html
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: errors
 features: loss, error
-rule: torch.nn.functional
+rule: https://docs.pytorch.org/docs/stable/nn.functional.html#loss-functions
 """
 
 import torch

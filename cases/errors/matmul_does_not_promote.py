@@ -2,7 +2,7 @@
 
 topic: errors
 features: dtype, matmul, error
-rule: Tensor promotion, matrix products
+rule: torch.matmul
 """
 
 import torch

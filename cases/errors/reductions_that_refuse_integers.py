@@ -2,7 +2,7 @@
 
 topic: errors
 features: dtype, mean, softmax, error
-rule: Tensor dtypes
+rule: torch.mean
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: errors
 features: item, numpy, bool, error
-rule: Tensor.item, Tensor.numpy
+rule: torch.Tensor.item, torch.Tensor.numpy
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: errors
 features: shape, error, broadcast
-rule: Broadcasting semantics
+rule: https://docs.pytorch.org/docs/stable/notes/broadcasting.html
 """
 
 import torch

@@ -3,7 +3,7 @@ numbers.
 
 topic: errors
 features: shape, expand, permute, repeat, error
-rule: Tensor.permute
+rule: torch.Tensor.permute
 """
 
 import torch

@@ -3,7 +3,7 @@ empty tensor.
 
 topic: errors
 features: shape, view, reshape, error
-rule: Tensor.view
+rule: torch.Tensor.view
 """
 
 import torch

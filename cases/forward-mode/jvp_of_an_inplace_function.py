@@ -2,7 +2,7 @@
 
 topic: forward-mode
 features: custom-function, dual-tensor, inplace, error
-rule: Extending torch.autograd, forward mode AD
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#forward-mode-ad
 """
 
 import torch

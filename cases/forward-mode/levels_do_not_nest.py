@@ -2,7 +2,7 @@
 
 topic: forward-mode
 features: dual-tensor, error
-rule: torch.autograd.forward_ad
+rule: torch.autograd.forward_ad.dual_level
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: forward-mode
 features: dual-tensor, no-grad, inference-mode
-rule: torch.autograd.forward_ad
+rule: torch.autograd.forward_ad.unpack_dual
 """
 
 import torch

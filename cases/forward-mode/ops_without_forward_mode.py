@@ -2,7 +2,7 @@
 
 topic: forward-mode
 features: dual-tensor, error
-rule: torch.autograd.forward_ad
+rule: https://docs.pytorch.org/docs/stable/autograd.html#forward-mode-automatic-differentiation
 """
 
 import torch

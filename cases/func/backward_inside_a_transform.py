@@ -2,7 +2,7 @@
 
 topic: func
 features: func, error
-rule: torch.func
+rule: https://docs.pytorch.org/docs/stable/func.ux_limitations.html
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: func
 features: func, grad, graph
-rule: torch.func
+rule: torch.func.grad
 """
 
 import torch

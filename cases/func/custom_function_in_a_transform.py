@@ -2,7 +2,7 @@
 
 topic: func
 features: func, vmap, custom-function, error
-rule: Extending torch.func with autograd.Function
+rule: https://docs.pytorch.org/docs/stable/notes/extending.func.html
 """
 
 import torch

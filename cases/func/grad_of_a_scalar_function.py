@@ -2,7 +2,7 @@
 
 topic: func
 features: func, grad
-rule: torch.func
+rule: torch.func.grad, torch.func.grad_and_value
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: func
 features: func, grad, nested
-rule: torch.func
+rule: torch.func.grad
 """
 
 import torch

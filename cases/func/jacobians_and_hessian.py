@@ -1,8 +1,9 @@
-"""Jacobians row by row and column by column, in the structure of outputs and inputs.
+"""jacrev makes a Jacobian row by row and jacfwd column by column; the result mirrors the structure of outputs
+and inputs.
 
 topic: func
 features: func, jacrev, jacfwd, hessian
-rule: torch.func
+rule: torch.func.jacrev, torch.func.jacfwd, torch.func.hessian
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: func
 features: func, jvp, nested, batch-norm
-rule: torch.func
+rule: torch.func.jvp
 """
 
 import torch

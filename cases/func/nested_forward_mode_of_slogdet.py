@@ -2,7 +2,7 @@
 
 topic: func
 features: func, jvp, nested, slogdet
-rule: torch.func
+rule: torch.func.jvp
 source: R178, pytorch/pytorch#196697
 """
 

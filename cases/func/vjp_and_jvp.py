@@ -1,8 +1,9 @@
-"""The two products with the Jacobian, and what they refuse.
+"""vjp wants a cotangent shaped as the output and jvp a tangent shaped as the input; the wrong structure or
+shape is refused.
 
 topic: func
 features: func, vjp, jvp
-rule: torch.func
+rule: torch.func.vjp, torch.func.jvp
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: functional
 features: gradcheck, custom-function
-rule: torch.autograd.gradcheck
+rule: torch.autograd.gradcheck.gradcheck
 source: transforms E1, E2
 """
 

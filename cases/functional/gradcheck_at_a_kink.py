@@ -2,7 +2,7 @@
 
 topic: functional
 features: gradcheck, kink
-rule: torch.autograd.gradcheck
+rule: torch.autograd.gradcheck.gradcheck
 source: transforms E2
 """
 

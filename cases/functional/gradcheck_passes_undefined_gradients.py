@@ -2,7 +2,7 @@
 
 topic: functional
 features: gradcheck, undefined-gradient, custom-function
-rule: torch.autograd.gradcheck, check_undefined_grad
+rule: torch.autograd.gradcheck.gradcheck
 source: transforms E2
 """
 

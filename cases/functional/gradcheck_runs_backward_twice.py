@@ -2,7 +2,7 @@
 
 topic: functional
 features: gradcheck, custom-function
-rule: torch.autograd.gradcheck, nondet_tol
+rule: torch.autograd.gradcheck.gradcheck
 source: transforms E2
 """
 

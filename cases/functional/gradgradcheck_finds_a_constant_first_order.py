@@ -2,7 +2,7 @@
 
 topic: functional
 features: gradgradcheck, custom-function, double-backward
-rule: torch.autograd.gradgradcheck
+rule: torch.autograd.gradcheck.gradgradcheck
 source: transforms E3
 """
 

@@ -2,7 +2,7 @@
 
 topic: functional
 features: functional, hessian, nan
-rule: torch.autograd.functional.hessian; torch.linalg.norm
+rule: torch.autograd.functional.hessian, torch.linalg.norm
 source: R140
 """
 

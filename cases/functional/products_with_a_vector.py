@@ -2,7 +2,7 @@
 
 topic: functional
 features: functional, vjp, jvp, hvp, vhp
-rule: torch.autograd.functional.vjp, jvp, vhp, hvp
+rule: torch.autograd.functional.vjp, torch.autograd.functional.jvp, torch.autograd.functional.vhp, torch.autograd.functional.hvp
 source: transforms D2
 """
 

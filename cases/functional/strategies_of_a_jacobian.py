@@ -2,7 +2,7 @@
 
 topic: functional
 features: functional, jacobian, forward-mode
-rule: torch.autograd.functional.jacobian, strategy
+rule: torch.autograd.functional.jacobian
 source: R185, transforms D5
 """
 

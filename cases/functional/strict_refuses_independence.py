@@ -2,7 +2,7 @@
 
 topic: functional
 features: functional, strict
-rule: torch.autograd.functional, strict
+rule: torch.autograd.functional.jacobian
 source: R186, transforms D4
 """
 

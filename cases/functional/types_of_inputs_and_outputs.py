@@ -2,7 +2,7 @@
 
 topic: functional
 features: functional, error, type
-rule: torch.autograd.functional
+rule: https://docs.pytorch.org/docs/stable/autograd.html#functional-higher-level-api
 source: transforms D3
 """
 

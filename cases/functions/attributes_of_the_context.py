@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, grad-fn, identity
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 """
 
 import torch

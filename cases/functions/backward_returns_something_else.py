@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, gradient-mismatch, error
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, list, dict, several-outputs
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 """
 
 import torch

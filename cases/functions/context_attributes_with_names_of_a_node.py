@@ -2,7 +2,7 @@
 
 topic: functions
 features: function, ctx, errors
-rule: torch.autograd.Function, the context is the user's
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#how-to-use
 """
 import torch
 

@@ -2,7 +2,7 @@
 
 topic: functions
 features: function, ctx, sequence-nr, hooks
-rule: torch.autograd.Function, the context is the node
+rule: https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.Function
 """
 import torch
 

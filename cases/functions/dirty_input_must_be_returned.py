@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, mark-dirty, function-result
-rule: FunctionCtx.mark_dirty
+rule: torch.autograd.function.FunctionCtx.mark_dirty
 """
 
 import torch

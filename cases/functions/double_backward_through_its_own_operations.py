@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, double-backward, save-for-backward
-rule: Extending torch.autograd, double backward
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#how-to-use
 """
 
 import torch

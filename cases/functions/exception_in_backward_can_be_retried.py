@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, error, freed-graph
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 """
 
 import torch

@@ -3,7 +3,7 @@ enable_grad.
 
 topic: functions
 features: custom-function, enable-grad, grad, no-grad
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 source: R079, pytorch/pytorch#45405
 """
 

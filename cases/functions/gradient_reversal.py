@@ -1,8 +1,9 @@
-"""A layer that is the identity forward and turns the gradient round on the way back.
+"""A custom backward need not be that of its forward: a layer may be the identity and turn the gradient round
+on the way back.
 
 topic: functions
 features: custom-function, view-as, neg
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, set-materialize-grads
-rule: FunctionCtx.set_materialize_grads
+rule: torch.autograd.function.FunctionCtx.set_materialize_grads
 """
 
 import torch

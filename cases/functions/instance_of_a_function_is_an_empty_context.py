@@ -2,7 +2,7 @@
 
 topic: functions
 features: function, legacy, errors
-rule: torch.autograd.Function, instances
+rule: https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.Function
 """
 import torch
 

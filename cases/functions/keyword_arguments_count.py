@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, keyword, needs-input-grad
-rule: Function.apply
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#how-to-use
 """
 
 import torch

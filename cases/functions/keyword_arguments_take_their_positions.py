@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, arguments, error
-rule: torch.autograd.Function.apply
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#how-to-use
 """
 
 import torch

@@ -3,7 +3,7 @@ plain tensor can.
 
 topic: functions
 features: custom-function, mark-dirty, leaf-inplace
-rule: FunctionCtx.mark_dirty
+rule: torch.autograd.function.FunctionCtx.mark_dirty
 """
 
 import torch

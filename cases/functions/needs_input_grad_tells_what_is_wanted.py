@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, needs-input-grad
-rule: Extending torch.autograd, needs_input_grad
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#how-to-use
 """
 
 import torch

@@ -3,7 +3,7 @@ place.
 
 topic: functions
 features: custom-function, mark-non-differentiable, sort
-rule: FunctionCtx.mark_non_differentiable
+rule: torch.autograd.function.FunctionCtx.mark_non_differentiable
 """
 
 import torch

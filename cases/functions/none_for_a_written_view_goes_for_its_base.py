@@ -2,7 +2,7 @@
 
 topic: functions
 features: mark-dirty, view, none-gradient
-rule: Extending torch.autograd; CopySlices
+rule: torch.autograd.function.FunctionCtx.mark_dirty
 """
 
 import torch

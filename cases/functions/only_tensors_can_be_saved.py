@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, save-for-backward, function-result
-rule: Extending torch.autograd, save_for_backward
+rule: torch.autograd.function.FunctionCtx.save_for_backward
 """
 
 import torch

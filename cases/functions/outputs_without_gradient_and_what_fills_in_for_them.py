@@ -2,7 +2,7 @@
 
 topic: functions
 features: function, materialize, non-differentiable
-rule: ctx._materialize_non_diff_grads, input metadata of outputs that are not differentiable
+rule: torch.autograd.function.FunctionCtx.mark_non_differentiable
 """
 import torch
 

@@ -3,7 +3,7 @@ is refused.
 
 topic: functions
 features: custom-function, broadcast, dtype, gradient-mismatch
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 """
 
 import torch

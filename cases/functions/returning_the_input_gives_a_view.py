@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, view, view-inplace
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 source: R083, ccarliu/m3ae#15
 """
 

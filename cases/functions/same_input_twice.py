@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, accumulate, next-functions
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 """
 
 import torch

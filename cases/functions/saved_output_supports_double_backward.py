@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, save-for-backward, double-backward
-rule: Extending torch.autograd, double backward
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#how-to-use
 source: R075, pytorch/pytorch#18619
 """
 

@@ -2,7 +2,7 @@
 
 topic: functions
 features: custom-function, setup-context
-rule: Function.setup_context
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#combined-or-separate-forward-and-setup-context
 """
 
 import torch

@@ -1,9 +1,8 @@
-"""A rounding whose backward passes the gradient straight through, against torch.round with its zero
-gradient.
+"""A custom rounding may pass the gradient straight through, where torch.round has a gradient of zero.
 
 topic: functions
 features: custom-function, round
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 """
 
 import torch

@@ -3,7 +3,7 @@ few is refused.
 
 topic: functions
 features: custom-function, gradient-count, error
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 source: R084, JonathonLuiten/instant-nerf-pytorch#2
 """
 

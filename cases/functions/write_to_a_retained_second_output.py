@@ -3,7 +3,7 @@ assertion there.
 
 topic: functions
 features: custom-function, retain-grad, inplace, torch-bug
-rule: Tensor.retain_grad follows the tensor through in-place operations
+rule: torch.Tensor.retain_grad
 """
 
 import torch

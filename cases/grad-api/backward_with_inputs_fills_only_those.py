@@ -2,7 +2,7 @@
 
 topic: grad-api
 features: backward, inputs, retain-grad
-rule: Tensor.backward, inputs
+rule: torch.Tensor.backward
 """
 
 import torch

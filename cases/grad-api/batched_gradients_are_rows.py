@@ -2,7 +2,7 @@
 
 topic: grad-api
 features: is-grads-batched, grad
-rule: torch.autograd.grad, is_grads_batched
+rule: torch.autograd.grad
 source: facts engine 121
 """
 

@@ -2,7 +2,7 @@
 
 topic: grad-api
 features: grad, grad-outputs
-rule: torch.autograd.grad, grad_outputs
+rule: torch.autograd.grad
 """
 
 import torch

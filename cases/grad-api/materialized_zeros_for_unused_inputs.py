@@ -2,7 +2,7 @@
 
 topic: grad-api
 features: grad, materialize-grads, allow-unused
-rule: torch.autograd.grad, materialize_grads
+rule: torch.autograd.grad
 """
 
 import torch

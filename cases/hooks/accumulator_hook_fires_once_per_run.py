@@ -2,7 +2,7 @@
 
 topic: hooks
 features: hooks, accumulate-grad, node-hook
-rule: Node.register_hook
+rule: torch.autograd.graph.Node.register_hook
 source: R065, pytorch/pytorch#34501
 """
 

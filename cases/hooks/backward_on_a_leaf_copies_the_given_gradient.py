@@ -2,7 +2,7 @@
 
 topic: hooks
 features: hooks, leaf, gradient-argument, accumulate
-rule: Tensor.backward
+rule: torch.Tensor.backward
 source: R059, candle-org/candle#363
 """
 

@@ -2,7 +2,7 @@
 
 topic: hooks
 features: hooks, clamp, hook-replacement
-rule: Tensor.register_hook
+rule: torch.Tensor.register_hook
 """
 
 import torch

@@ -3,7 +3,7 @@ hooks.
 
 topic: hooks
 features: hooks, grad, accumulate-grad, post-accumulate
-rule: torch.autograd.grad
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#whether-a-particular-hook-will-be-fired
 """
 
 import torch

@@ -3,7 +3,7 @@ waits.
 
 topic: hooks
 features: hooks, node-hook
-rule: Tensor.register_hook
+rule: torch.Tensor.register_hook
 """
 
 import torch

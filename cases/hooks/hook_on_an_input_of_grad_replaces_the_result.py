@@ -2,7 +2,7 @@
 
 topic: hooks
 features: hooks, grad, retain-graph
-rule: torch.autograd.grad, Tensor.register_hook
+rule: torch.autograd.grad, torch.Tensor.register_hook
 source: R051, pytorch/pytorch#35802
 """
 

@@ -2,7 +2,7 @@
 
 topic: hooks
 features: hooks, inplace, retain-grad
-rule: Tensor.register_hook, Tensor.retain_grad
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#behavior-of-tensor-hooks-when-tensor-is-modified-in-place
 source: R052, pytorch/pytorch#79996
 """
 

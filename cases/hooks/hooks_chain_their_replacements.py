@@ -2,7 +2,7 @@
 
 topic: hooks
 features: hooks, hook-replacement, node-hook, retain-grad
-rule: Tensor.register_hook
+rule: torch.Tensor.register_hook
 """
 
 import torch

@@ -3,7 +3,7 @@ it.
 
 topic: hooks
 features: hooks, accumulate-grad
-rule: torch.autograd.graph.Node
+rule: https://docs.pytorch.org/docs/stable/autograd.html#autograd-graph
 """
 
 import torch

@@ -3,7 +3,7 @@ posthooks.
 
 topic: hooks
 features: hooks, post-accumulate, accumulate-grad
-rule: Tensor.register_post_accumulate_grad_hook
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#backward-hooks-execution
 """
 
 import torch

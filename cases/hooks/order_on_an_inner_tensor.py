@@ -3,7 +3,7 @@ formula, node posthooks.
 
 topic: hooks
 features: hooks, retain-grad, node-prehook, node-hook
-rule: Node.register_prehook, Node.register_hook
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#backward-hooks-execution
 """
 
 import torch

@@ -3,7 +3,7 @@ inside is fine.
 
 topic: hooks
 features: hooks, post-accumulate, hook-result, error
-rule: Tensor.register_post_accumulate_grad_hook
+rule: torch.Tensor.register_post_accumulate_grad_hook
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: hooks
 features: hooks, handle
-rule: torch.utils.hooks.RemovableHandle
+rule: torch.Tensor.register_hook
 """
 
 import torch

@@ -3,7 +3,7 @@ the node.
 
 topic: hooks
 features: hooks, node-prehook, grad
-rule: Tensor.register_hook, Node.register_prehook
+rule: torch.Tensor.register_hook, torch.autograd.graph.Node.register_prehook
 source: R062, pytorch/pytorch#85849
 """
 

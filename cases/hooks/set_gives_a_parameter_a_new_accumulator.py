@@ -3,7 +3,7 @@ still do.
 
 topic: hooks
 features: hooks, accumulate-grad, post-accumulate, set
-rule: Tensor.register_post_accumulate_grad_hook
+rule: torch.Tensor.register_post_accumulate_grad_hook
 source: R056, pytorch/pytorch#139742
 """
 

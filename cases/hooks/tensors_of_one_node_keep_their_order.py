@@ -3,7 +3,7 @@ hook.
 
 topic: hooks
 features: hooks, unbind, retain-grad
-rule: Tensor.register_hook
+rule: torch.Tensor.register_hook
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: hooks
 features: hooks, unbind, multi-view
-rule: Tensor.register_hook
+rule: torch.Tensor.register_hook
 source: R049, pytorch/pytorch#11751
 """
 

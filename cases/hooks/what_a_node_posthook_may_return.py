@@ -3,7 +3,7 @@ a gradient.
 
 topic: hooks
 features: hooks, node-hook, hook-result, error
-rule: Node.register_hook
+rule: torch.autograd.graph.Node.register_hook
 """
 
 import torch

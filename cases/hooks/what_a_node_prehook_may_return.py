@@ -3,7 +3,7 @@ shape is refused.
 
 topic: hooks
 features: hooks, node-prehook, hook-result, error
-rule: Node.register_prehook
+rule: torch.autograd.graph.Node.register_prehook
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: hooks
 features: hooks, post-accumulate, hook-result, error
-rule: Tensor.register_post_accumulate_grad_hook
+rule: torch.Tensor.register_post_accumulate_grad_hook
 """
 
 import torch

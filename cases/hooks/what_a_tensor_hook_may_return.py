@@ -3,7 +3,7 @@ is refused.
 
 topic: hooks
 features: hooks, hook-result, error
-rule: Tensor.register_hook
+rule: torch.Tensor.register_hook
 source: R063, pytorch/pytorch#290
 """
 

@@ -3,7 +3,7 @@ complex.
 
 topic: inplace
 features: inplace, promotion, dtype, error
-rule: Tensor promotion, in-place
+rule: https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
 """
 
 import torch

@@ -3,7 +3,7 @@ gradient, the values do.
 
 topic: inplace
 features: inplace, index-put, index-assignment, mask
-rule: Tensor.index_put_
+rule: torch.Tensor.index_put_
 """
 
 import torch

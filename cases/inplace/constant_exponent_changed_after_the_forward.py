@@ -2,7 +2,7 @@
 
 topic: inplace
 features: version-counter, pow
-rule: torch.autograd mechanics, saved tensors
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors
 source: R025, mlverse/torch#634
 """
 

@@ -3,7 +3,7 @@ shape and dtype.
 
 topic: inplace
 features: inplace, copy, grad-fn
-rule: Tensor.copy_
+rule: torch.Tensor.copy_
 """
 
 import torch

@@ -3,7 +3,7 @@ silently wrong.
 
 topic: inplace
 features: version-counter, detach, data, sigmoid
-rule: Tensor.detach, Tensor.data
+rule: torch.Tensor.detach
 source: R024, pytorch/pytorch#6990
 """
 

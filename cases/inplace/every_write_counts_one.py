@@ -2,7 +2,7 @@
 
 topic: inplace
 features: version-counter, inplace-operators, index-assignment
-rule: torch.autograd mechanics, version counter
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks
 """
 
 import torch

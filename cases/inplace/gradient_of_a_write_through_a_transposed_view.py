@@ -2,7 +2,7 @@
 
 topic: inplace
 features: CopySlices, transpose, strides, version
-rule: View + inplace update
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 source: generated
 """
 

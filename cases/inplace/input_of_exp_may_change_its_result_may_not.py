@@ -2,7 +2,7 @@
 
 topic: inplace
 features: version-counter, exp
-rule: torch.autograd mechanics, in-place correctness checks
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks
 """
 
 import torch

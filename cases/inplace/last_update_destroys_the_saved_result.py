@@ -2,7 +2,7 @@
 
 topic: inplace
 features: version-counter, exp, inplace-operators
-rule: torch.autograd mechanics, in-place correctness checks
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks
 source: R027, pytorch/pytorch#15803
 """
 

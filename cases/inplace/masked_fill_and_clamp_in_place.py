@@ -2,7 +2,7 @@
 
 topic: inplace
 features: inplace, masked-fill, clamp
-rule: Tensor.masked_fill_
+rule: torch.Tensor.masked_fill_
 """
 
 import torch

@@ -3,7 +3,7 @@ one when it did.
 
 topic: inplace
 features: version-counter, no-grad, view, mul
-rule: torch.autograd mechanics, in-place correctness checks
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks
 source: R029, pytorch/pytorch#197054
 """
 

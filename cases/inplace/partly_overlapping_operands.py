@@ -2,7 +2,7 @@
 
 topic: inplace
 features: overlap, inplace, error
-rule: torch.Tensor memory overlap
+rule: https://docs.pytorch.org/docs/stable/tensor_view.html
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: inplace
 features: inplace, version-counter, error
-rule: torch.autograd mechanics, in-place operations
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 """
 
 import torch

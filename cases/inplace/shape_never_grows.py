@@ -2,7 +2,7 @@
 
 topic: inplace
 features: inplace, broadcast, shape, error
-rule: Broadcasting semantics, in-place
+rule: https://docs.pytorch.org/docs/stable/notes/broadcasting.html#in-place-semantics
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: inplace
 features: version-counter, detach, alias
-rule: Tensor.detach
+rule: torch.Tensor.detach
 """
 
 import torch

@@ -3,7 +3,7 @@ seen in every row.
 
 topic: inplace
 features: overlap, expand, index-assignment
-rule: Tensor.expand
+rule: torch.Tensor.expand
 source: R101, pytorch/pytorch#7509
 """
 

@@ -3,7 +3,7 @@ same, and a spoilt saved result is noticed.
 
 topic: inplace
 features: inplace, zero, fill, grad-none
-rule: Tensor.zero_
+rule: torch.Tensor.zero_
 """
 
 import torch

@@ -3,7 +3,7 @@ leaf itself is refused.
 
 topic: leaf
 features: leaf, grad-assignment, error
-rule: Tensor.grad
+rule: torch.Tensor.grad
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: leaf
 features: leaf, detach, freed-graph
-rule: Tensor.detach_
+rule: torch.Tensor.detach_
 """
 
 import torch

@@ -3,7 +3,7 @@ assertion there.
 
 topic: leaf
 features: detach, retain-grad, inplace, torch-bug
-rule: Tensor.detach_, Tensor.retain_grad
+rule: torch.Tensor.detach_, torch.Tensor.retain_grad
 """
 
 import torch

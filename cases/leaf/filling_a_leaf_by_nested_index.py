@@ -3,7 +3,7 @@ buffer takes it.
 
 topic: leaf
 features: leaf-inplace, index-assignment, select
-rule: torch.autograd mechanics, in-place correctness checks
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks
 source: R016, pytorch/pytorch#53348
 """
 

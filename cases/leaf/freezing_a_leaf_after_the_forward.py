@@ -2,7 +2,7 @@
 
 topic: leaf
 features: leaf, requires-grad, accumulate
-rule: Tensor.requires_grad_
+rule: torch.Tensor.requires_grad_
 """
 
 import torch

@@ -3,7 +3,7 @@ was made from.
 
 topic: leaf
 features: leaf, parameter, requires-grad
-rule: torch.nn.Parameter
+rule: torch.nn.parameter.Parameter
 """
 
 import torch

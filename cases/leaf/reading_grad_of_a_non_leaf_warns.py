@@ -2,7 +2,7 @@
 
 topic: leaf
 features: leaf, grad, warning, retain-grad
-rule: Tensor.grad
+rule: torch.Tensor.grad
 """
 
 import torch

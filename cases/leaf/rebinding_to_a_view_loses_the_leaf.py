@@ -3,7 +3,7 @@ gradient.
 
 topic: leaf
 features: leaf, view, grad, warning
-rule: Tensor.is_leaf
+rule: torch.Tensor.is_leaf
 source: R014, pytorch/pytorch#8474
 """
 

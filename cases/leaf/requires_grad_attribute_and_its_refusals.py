@@ -2,7 +2,7 @@
 
 topic: leaf
 features: leaf, requires-grad, error
-rule: Tensor.requires_grad
+rule: torch.Tensor.requires_grad
 """
 
 import torch

@@ -3,7 +3,7 @@ works.
 
 topic: leaf
 features: leaf, requires-grad, detach
-rule: Tensor.requires_grad_
+rule: torch.Tensor.requires_grad_
 source: R021, Oneflow-Inc/oneflow#4552
 """
 

@@ -2,7 +2,7 @@
 
 topic: leaf
 features: leaf, retain-grad
-rule: Tensor.retain_grad
+rule: torch.Tensor.retain_grad
 source: R018, Oneflow-Inc/oneflow#8955
 """
 

@@ -2,7 +2,7 @@
 
 topic: leaf
 features: variable, detach, version-counter, errors
-rule: torch.autograd.Variable
+rule: https://docs.pytorch.org/docs/stable/autograd.html#variable-deprecated
 """
 import torch
 from torch.autograd import Variable

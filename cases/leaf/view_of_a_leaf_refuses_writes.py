@@ -2,7 +2,7 @@
 
 topic: leaf
 features: leaf-inplace, view, no-grad
-rule: torch.autograd mechanics, in-place operations
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 """
 
 import torch

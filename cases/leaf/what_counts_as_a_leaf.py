@@ -3,7 +3,7 @@ requires grad is none.
 
 topic: leaf
 features: leaf, requires-grad
-rule: Tensor.is_leaf
+rule: torch.Tensor.is_leaf
 """
 
 import torch

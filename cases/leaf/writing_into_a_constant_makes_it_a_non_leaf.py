@@ -3,7 +3,7 @@ get gradients.
 
 topic: leaf
 features: leaf, index-assignment, div
-rule: torch.autograd mechanics, in-place operations
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 source: R022, PaddlePaddle/Paddle#38014
 """
 

@@ -3,7 +3,7 @@ alone.
 
 topic: leaf
 features: leaf-inplace, error, version-counter
-rule: torch.autograd mechanics, in-place operations
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 """
 
 import torch

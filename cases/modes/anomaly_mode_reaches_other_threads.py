@@ -2,7 +2,7 @@
 
 topic: modes
 features: threads, anomaly, grad-mode, inference-mode
-rule: torch.autograd.detect_anomaly
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#multithreaded-autograd
 """
 
 import threading

@@ -2,7 +2,7 @@
 
 topic: modes
 features: no-grad, backward, create-graph
-rule: Tensor.backward
+rule: torch.Tensor.backward
 """
 
 import torch

@@ -3,7 +3,7 @@ require grad.
 
 topic: modes
 features: inference-mode, version-counter, inference
-rule: torch.inference_mode
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#inference-mode
 source: R152, k2-fsa/k2#1210
 """
 

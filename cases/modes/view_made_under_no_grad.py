@@ -3,7 +3,7 @@ under no_grad.
 
 topic: modes
 features: no-grad, view, view-inplace
-rule: torch.autograd mechanics, in-place operations on views
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 source: R155, pytorch/pytorch#32839
 """
 

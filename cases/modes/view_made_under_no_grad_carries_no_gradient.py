@@ -3,7 +3,7 @@ nor its base.
 
 topic: modes
 features: no-grad, view, grad-none
-rule: torch.autograd mechanics, views
+rule: https://docs.pytorch.org/docs/stable/tensor_view.html
 """
 
 import torch

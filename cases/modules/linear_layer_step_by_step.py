@@ -1,4 +1,4 @@
-"""One step of a seeded linear layer: initial weights, loss, gradients and update.
+"""A seeded linear layer has the same initial weights, loss, gradients and update in every run.
 
 topic: modules
 features: module, linear, sgd, mse

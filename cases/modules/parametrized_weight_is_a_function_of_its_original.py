@@ -3,7 +3,7 @@ the gradient.
 
 topic: modules
 features: parametrize, property
-rule: torch.nn.utils.parametrize
+rule: torch.nn.utils.parametrize.register_parametrization
 """
 
 import torch

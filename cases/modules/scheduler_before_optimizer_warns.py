@@ -3,7 +3,7 @@ same.
 
 topic: modules
 features: lr-scheduler, warning
-rule: torch.optim, how to adjust learning rate
+rule: https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate
 """
 
 import torch

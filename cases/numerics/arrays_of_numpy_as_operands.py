@@ -2,7 +2,7 @@
 
 topic: numerics
 features: numpy, operators, argument
-rule: Tensor.__rtruediv__
+rule: torch.Tensor
 source: probed
 """
 

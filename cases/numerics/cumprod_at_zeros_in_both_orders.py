@@ -1,4 +1,5 @@
-"""The gradient of cumprod where elements are zero, plain and recorded: they are put together differently.
+"""The gradient of cumprod stays right where elements are zero, and is put together in another way when it is
+recorded.
 
 topic: numerics
 features: cumprod, create-graph, version-counter

@@ -1,4 +1,5 @@
-"""Quotients by zero, by negative zero and by infinity, and the gradients of both operands.
+"""Dividing one by zero sends infinity with the sign of the zero to the dividend and minus infinity to the
+divisor; dividing by infinity sends zeros.
 
 topic: numerics
 features: div, infinity, nan, signed-zero

@@ -2,7 +2,7 @@
 
 topic: numerics
 features: sum, mean, prod, empty, nan, error
-rule: Reductions of empty tensors
+rule: torch.sum, torch.prod, torch.mean
 """
 
 import torch

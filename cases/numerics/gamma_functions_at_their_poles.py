@@ -1,4 +1,5 @@
-"""lgamma and its derivatives at poles and at both infinities.
+"""lgamma is infinite at its poles; its slope is infinite at both zeros, against their sign, and NaN at
+negative integers and at minus infinity.
 
 topic: numerics
 features: special-functions, infinity, nan

@@ -2,7 +2,7 @@
 
 topic: numerics
 features: loss, transpose, strides
-rule: mse_loss_backward
+rule: torch.nn.functional.mse_loss
 source: generated
 """
 

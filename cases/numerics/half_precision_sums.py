@@ -2,7 +2,7 @@
 
 topic: numerics
 features: float16, sum, mean, overflow
-rule: Tensor dtypes, reduced precision
+rule: https://docs.pytorch.org/docs/stable/notes/numerical_accuracy.html
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: numerics
 features: index-fill, repeated-index
-rule: Tensor.index_fill_
+rule: torch.Tensor.index_fill_
 source: R103, pytorch/pytorch#57006
 """
 

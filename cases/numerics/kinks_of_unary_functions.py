@@ -1,8 +1,8 @@
-"""Slopes at the kinks: relu 0, leaky_relu its slope, abs 0, sign 0, sqrt infinite.
+"""At zero relu, abs and floor have slope 0, leaky_relu has its negative slope, and sqrt an infinite one.
 
 topic: numerics
 features: relu, abs, sqrt, sign, subgradient
-rule: Subgradient conventions
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#gradients-for-non-differentiable-functions
 """
 
 import torch

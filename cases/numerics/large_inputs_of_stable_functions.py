@@ -2,7 +2,7 @@
 
 topic: numerics
 features: softplus, sigmoid, logsumexp, tanh, overflow
-rule: Numerical stability
+rule: torch.nn.functional.softplus, torch.logsumexp
 """
 
 import torch

@@ -3,7 +3,7 @@ not.
 
 topic: numerics
 features: masked-fill, isnan, matmul, nan
-rule: Tensor.masked_fill
+rule: torch.Tensor.masked_fill
 source: R137, pytorch/pytorch#23156
 """
 

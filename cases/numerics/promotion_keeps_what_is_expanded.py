@@ -2,7 +2,7 @@
 
 topic: numerics
 features: promotion, expand, strides
-rule: Type promotion
+rule: https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
 source: generated
 """
 

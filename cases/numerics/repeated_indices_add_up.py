@@ -2,7 +2,7 @@
 
 topic: numerics
 features: index-select, gather, indexing, repeated-index
-rule: Tensor indexing
+rule: https://docs.pytorch.org/docs/stable/tensor_view.html
 """
 
 import torch

@@ -3,7 +3,7 @@ gradients to all.
 
 topic: numerics
 features: scatter, scatter-add, index-put, repeated-index
-rule: Tensor.scatter_
+rule: torch.Tensor.scatter_
 """
 
 import torch

@@ -3,7 +3,7 @@ gives.
 
 topic: numerics
 features: mean, broadcast, gradient-argument
-rule: Broadcasting semantics
+rule: https://docs.pytorch.org/docs/stable/notes/broadcasting.html
 source: R107, pytorch/pytorch#107007
 """
 

@@ -2,7 +2,7 @@
 
 topic: random
 features: uniform, normal, version-counter, manual-seed
-rule: Tensor.uniform_, Tensor.normal_
+rule: torch.Tensor.uniform_, torch.Tensor.normal_
 """
 
 import torch

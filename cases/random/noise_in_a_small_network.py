@@ -1,4 +1,4 @@
-"""Two seeded steps of a small network: data, weights and noise come from one stream.
+"""Data, weights and noise of two seeded steps of a small network come from one stream.
 
 topic: random
 features: rand, randn, linear, relu, mse, manual-seed

@@ -2,7 +2,7 @@
 
 topic: random
 features: distributions, rsample
-rule: torch.distributions.Normal
+rule: torch.distributions.normal.Normal
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: saved
 features: detach-in-place, custom-function
-rule: torch.autograd.Function, save_for_backward
+rule: torch.autograd.function.FunctionCtx.save_for_backward
 """
 
 import torch

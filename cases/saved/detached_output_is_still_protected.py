@@ -2,7 +2,7 @@
 
 topic: saved
 features: saved-tensors, exp, version-counter, detach
-rule: torch.autograd mechanics, saved tensors
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors
 """
 
 import torch

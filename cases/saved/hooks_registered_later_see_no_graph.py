@@ -2,7 +2,7 @@
 
 topic: saved
 features: saved-tensors, saved-tensor-hooks, double-backward
-rule: Hooks for saved tensors
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#hooks-for-saved-tensors
 """
 
 import torch

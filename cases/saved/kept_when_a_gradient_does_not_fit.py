@@ -2,7 +2,7 @@
 
 topic: saved
 features: saved-tensors, freed, scatter, error
-rule: Tensor.scatter: backward is implemented only for src.shape == index.shape
+rule: torch.Tensor.scatter
 """
 
 import torch

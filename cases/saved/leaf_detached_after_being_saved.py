@@ -2,7 +2,7 @@
 
 topic: saved
 features: saved-tensors, detach, leaf
-rule: Tensor.detach_
+rule: torch.Tensor.detach_
 """
 
 import torch

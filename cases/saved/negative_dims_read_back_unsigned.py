@@ -2,7 +2,7 @@
 
 topic: saved
 features: saved-tensors, dimension, sum
-rule: torch.autograd.graph.Node, saved values
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors
 """
 
 import torch

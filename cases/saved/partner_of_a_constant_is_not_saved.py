@@ -2,7 +2,7 @@
 
 topic: saved
 features: saved-tensors, mul, guard
-rule: torch.autograd mechanics, saved tensors
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors
 """
 
 import torch

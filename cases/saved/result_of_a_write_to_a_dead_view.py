@@ -2,7 +2,7 @@
 
 topic: saved
 features: in-place, view, create_graph, dead-view
-rule: https://pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 """
 
 import torch

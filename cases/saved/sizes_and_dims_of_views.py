@@ -2,7 +2,7 @@
 
 topic: saved
 features: saved-tensors, view, transpose, select
-rule: torch.autograd mechanics, saved tensors
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors
 """
 
 import torch

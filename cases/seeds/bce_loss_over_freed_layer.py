@@ -2,7 +2,7 @@
 
 topic: seeds
 features: backward, freed-graph, bce-with-logits, matmul
-rule: torch.autograd mechanics, freed buffers
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors
 source: seeds 000, fragment 1
 """
 

@@ -3,7 +3,7 @@ sum.
 
 topic: seeds
 features: backward, accumulate, bce-with-logits, matmul
-rule: torch.autograd mechanics, freed buffers
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors
 source: seeds 000, fragment 2
 """
 

@@ -2,7 +2,7 @@
 
 topic: seeds
 features: backward, freed-graph, data, mean, pow
-rule: torch.autograd mechanics, freed buffers
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors
 source: seeds 001, fragment 1
 """
 

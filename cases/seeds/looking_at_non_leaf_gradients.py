@@ -3,7 +3,7 @@ of the loss.
 
 topic: seeds
 features: hooks, retain-grad
-rule: Tensor.register_hook, Tensor.retain_grad
+rule: torch.Tensor.register_hook, torch.Tensor.retain_grad
 source: seeds 001, fragment 6
 """
 

@@ -3,7 +3,7 @@ gradient.
 
 topic: seeds
 features: custom-function, save-for-backward
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 source: seeds 001, fragment 2
 """
 

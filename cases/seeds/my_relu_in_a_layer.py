@@ -3,7 +3,7 @@ gradient on.
 
 topic: seeds
 features: custom-function, save-for-backward, clamp, index-assignment
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 source: seeds 001, fragments 2 and 3
 """
 

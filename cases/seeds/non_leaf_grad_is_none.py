@@ -3,7 +3,7 @@ warning.
 
 topic: seeds
 features: leaf, grad, warning
-rule: Tensor.is_leaf, Tensor.grad
+rule: torch.Tensor.is_leaf, torch.Tensor.grad
 source: seeds 001, fragment 5
 """
 

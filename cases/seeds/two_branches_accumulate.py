@@ -2,7 +2,7 @@
 
 topic: seeds
 features: backward, accumulate, rsub, pow
-rule: torch.autograd mechanics, accumulation
+rule: https://docs.pytorch.org/docs/stable/autograd.html#default-gradient-layouts
 source: seeds 001, fragment 4
 """
 

@@ -2,7 +2,7 @@
 
 topic: views
 features: view, inplace, as-strided
-rule: torch.autograd mechanics, in-place operations on views
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 """
 
 import torch

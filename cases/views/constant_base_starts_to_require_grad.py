@@ -3,7 +3,7 @@ require grad.
 
 topic: views
 features: view, inplace, requires-grad
-rule: torch.autograd mechanics, in-place operations on views
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 """
 
 import torch

@@ -3,7 +3,7 @@ node.
 
 topic: views
 features: view, contiguous, clone
-rule: Tensor.contiguous
+rule: torch.Tensor.contiguous
 """
 
 import torch

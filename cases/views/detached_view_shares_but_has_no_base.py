@@ -3,7 +3,7 @@ its own.
 
 topic: views
 features: view, detach, version-counter
-rule: Tensor.detach
+rule: torch.Tensor.detach
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: views
 features: expand, broadcast, strides
-rule: Tensor.expand
+rule: torch.Tensor.expand
 """
 
 import torch

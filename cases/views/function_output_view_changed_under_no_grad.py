@@ -3,7 +3,7 @@ even reading grad_fn.
 
 topic: views
 features: custom-function, view, no-grad, view-inplace
-rule: Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 source: R035, pytorch/pytorch#14707
 """
 

@@ -2,7 +2,7 @@
 
 topic: views
 features: view, indexing, advanced-indexing
-rule: Tensor indexing
+rule: https://docs.pytorch.org/docs/stable/tensor_view.html
 """
 
 import torch

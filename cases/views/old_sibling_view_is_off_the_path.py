@@ -3,7 +3,7 @@ longer on the path.
 
 topic: views
 features: view, retain-grad, inplace
-rule: torch.autograd mechanics, in-place operations on views
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 source: R034, pytorch/pytorch#8874
 """
 

@@ -2,7 +2,7 @@
 
 topic: views
 features: expand, select, broadcast
-rule: Tensor.expand
+rule: torch.Tensor.expand
 source: R100, pytorch/pytorch#9145
 """
 

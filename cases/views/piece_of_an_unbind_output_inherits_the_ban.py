@@ -2,7 +2,7 @@
 
 topic: views
 features: multi-view, narrow, unbind, view-inplace
-rule: torch.autograd mechanics, in-place operations on views
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 source: R045, pytorch/pytorch#36608
 """
 

@@ -3,7 +3,7 @@ refuses writes.
 
 topic: views
 features: view, leaf, requires-grad, leaf-inplace
-rule: Tensor.requires_grad_
+rule: torch.Tensor.requires_grad_
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: views
 features: view, reshape, contiguous
-rule: Tensor.reshape, Tensor.view
+rule: torch.Tensor.reshape, torch.Tensor.view
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: views
 features: view, retain-grad, inplace
-rule: Tensor.retain_grad
+rule: torch.Tensor.retain_grad
 source: R038, pytorch/pytorch#117366
 """
 

@@ -2,7 +2,7 @@
 
 topic: views
 features: view, set, version-counter, detach
-rule: torch.autograd mechanics, views
+rule: https://docs.pytorch.org/docs/stable/tensor_view.html
 source: R030, pytorch/pytorch#97500
 """
 

@@ -2,7 +2,7 @@
 
 topic: views
 features: view, transpose, inplace
-rule: Tensor.transpose_
+rule: torch.Tensor.transpose_
 source: R037, pytorch/pytorch#47704
 """
 

@@ -2,7 +2,7 @@
 
 topic: views
 features: view, version-counter, storage
-rule: torch.autograd mechanics, views
+rule: https://docs.pytorch.org/docs/stable/tensor_view.html
 """
 
 import torch

@@ -2,7 +2,7 @@
 
 topic: views
 features: multi-view, split, chunk, unbind, select, diagonal, view-inplace
-rule: torch.autograd mechanics, in-place operations on views
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
 source: R050, pytorch/pytorch#31258
 """
 

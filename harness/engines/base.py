@@ -7,6 +7,7 @@ import random
 import sys
 import warnings
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -120,6 +121,10 @@ class Engine(ABC):
         def import_bound(name: str, globals=None, locals=None, fromlist=(), level=0) -> Any:
             if level == 0 and (name == "torch" or name.startswith("torch.")):
                 found = self.resolve(name)
+                for part in fromlist or ():  # a module that nobody imported yet, as Python does
+                    if part != "*" and not hasattr(found, part):
+                        with suppress(Missing):
+                            self.resolve(f"{name}.{part}")
                 return found if fromlist else self.module
             return ordinary(name, globals, locals, fromlist, level)
 

@@ -21,7 +21,7 @@ mutant(
 mutant(
     "functions_keep_what_they_saved",
     "autograd.function",
-    "        self._is_freed, self._saved_values = True, ()\n",
+    "        self._is_freed, self._kept_values = True, ()\n",
     "        pass\n",
     "Custom Functions keep their saved tensors after backward.",
 )
@@ -29,8 +29,8 @@ mutant(
     "functions_free_in_silence",
     "autograd.function",
     "        if self._is_freed:\n            raise RuntimeError(errors.FREED)\n"
-    "        if self._saved_values is ONCE:\n",
-    "        if self._saved_values is ONCE:\n",
+    "        if self._kept_values is ONCE:\n",
+    "        if self._kept_values is ONCE:\n",
     "`saved_tensors` is empty after backward instead of raising.",
 )
 mutant(

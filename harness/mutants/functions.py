@@ -92,8 +92,8 @@ mutant(
 mutant(
     "saved_tensors_come_backwards",
     "autograd.function_outputs",
-    "    ctx._saved_values = tuple(saved)\n",
-    "    ctx._saved_values = tuple(saved[::-1])\n",
+    "    ctx._kept_values = tuple(saved)\n",
+    "    ctx._kept_values = tuple(saved[::-1])\n",
     "`saved_tensors` come in the reverse order.",
 )
 mutant(

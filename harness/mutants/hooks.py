@@ -167,7 +167,7 @@ mutant(
 )
 mutant(
     "runs_the_oldest_node_first",
-    "engine",
+    "ready",
     "        self.heap.append((node._order, node, grads))\n",
     "        self.heap.append((-node._order, node, grads))\n",
     "Of several ready nodes the one that was made first runs first.",

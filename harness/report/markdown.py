@@ -1,5 +1,6 @@
 """The summary that is committed: it holds nothing that varies from run to run."""
 
+import re
 from collections.abc import Iterator
 
 from tabulate import tabulate
@@ -48,3 +49,10 @@ def inline(text: str) -> str:
     """A remark as one line of Markdown that shows its characters as they are."""
     flat = " ".join(text.split())
     return code(flat if len(flat) <= LONGEST else flat[: LONGEST - 1] + "…")
+
+
+def escaped(text: str) -> str:
+    """A sentence in Markdown that shows its characters as they are; what stands in backticks is code."""
+    pieces = text.split("`")
+    pieces[::2] = [re.sub(r"[*<\[\]\\]|(?<!\w)_|_(?!\w)", r"\\\g<0>", piece) for piece in pieces[::2]]
+    return "`".join(pieces)

@@ -11,6 +11,8 @@ from refgrad.autograd.graph import execution_order, will_execute
 from refgrad.graph import Node
 from refgrad.tensor import Tensor
 
+has_lapack = True  # NumPy brings it along
+
 
 def _set_grad_enabled(arg: bool) -> None:
     """Switch grad mode of this thread."""

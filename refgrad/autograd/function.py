@@ -75,6 +75,12 @@ class FunctionCtx:
         self._fills_in_zeros = value
 
 
+# Note [The context is the node]
+# The `ctx` of forward, the `ctx` of backward and the result's `grad_fn` are one object. It has its number and its edges
+# before forward runs; its outputs, marks and saved tensors are settled when forward has returned. What users set on it
+# stays theirs: it is neither checked for writes nor freed, as what `save_for_backward` keeps is.
+
+
 class FunctionBase(FunctionCtx, Node):
     """What a context and an instance of a Function have: a node's place, marks, saved tensors.
 
@@ -91,7 +97,7 @@ class FunctionBase(FunctionCtx, Node):
         "_fills_in_zeros",
         "_fills_in_everywhere",
         "_result_pairs",
-        "_saved_values",
+        "_kept_values",
         "_is_freed",
         "_is_tensor_argument",
     )
@@ -103,7 +109,7 @@ class FunctionBase(FunctionCtx, Node):
         self.needs_input_grad = needs
         self.to_save = self.dirty_tensors = self.non_differentiable = self.saved_for_forward = None
         self._fills_in_zeros = self._fills_in_everywhere = True
-        self._result_pairs = self._saved_values = ()
+        self._result_pairs = self._kept_values = ()
         self._is_freed = False
         self._is_tensor_argument = is_tensor
 
@@ -118,11 +124,11 @@ class FunctionBase(FunctionCtx, Node):
             return tuple(self.saved_for_forward)
         if self._is_freed:
             raise RuntimeError(errors.FREED)
-        if self._saved_values is ONCE:
+        if self._kept_values is ONCE:
             raise RuntimeError(ONCE)
-        found = tuple(unpack(self, saved) for saved in self._saved_values)
-        if self._saved_values and self._forward_cls.clear_saved_tensors_on_access:
-            self._saved_values = ONCE
+        found = tuple(unpack(self, saved) for saved in self._kept_values)
+        if self._kept_values and self._forward_cls.clear_saved_tensors_on_access:
+            self._kept_values = ONCE
         return found
 
     @ReadOnly
@@ -161,11 +167,11 @@ class FunctionBase(FunctionCtx, Node):
     def _raw_saved_tensors(self) -> tuple:
         if self._is_freed:
             raise RuntimeError(errors.FREED)
-        return tuple([SavedByFunction.of(self, "tensors", index) for index in range(len(self._saved_values))])
+        return tuple([SavedByFunction.of(self, "tensors", index) for index in range(len(self._kept_values))])
 
     def release_saved(self) -> None:
         """Let go of the saved tensors; attributes that users set stay."""
-        self._is_freed, self._saved_values = True, ()
+        self._is_freed, self._kept_values = True, ()
 
 
 class BackwardCFunction(FunctionBase):
@@ -255,15 +261,15 @@ class SavedByFunction(RawSaved):
     __slots__ = ()
 
     def _held(self) -> Any:
-        return FREED if self.node._is_freed else self.node._saved_values[self.index]
+        return FREED if self.node._is_freed else self.node._kept_values[self.index]
 
     def _shown(self) -> Any:
         return unpack(self.node, self._held())
 
     def _replace(self, packed: Packed) -> None:
-        saved = list(self.node._saved_values)
+        saved = list(self.node._kept_values)
         saved[self.index] = packed
-        self.node._saved_values = tuple(saved)
+        self.node._kept_values = tuple(saved)
 
 
 SavedByFunction.__name__ = SavedByFunction.__qualname__ = "SavedTensor"

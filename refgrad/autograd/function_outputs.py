@@ -184,11 +184,14 @@ def finish(ctx: Any, recorded: bool) -> None:
                 f"of type {type_name(tensor)}"
             )
         saved.append(None if tensor is None else kept(ctx, tensor))
-    ctx._saved_values = tuple(saved)
+    ctx._kept_values = tuple(saved)
     if modes.RARE and modes.state.rare.saved_tensor_hooks:
         pack, unpack_hook = modes.state.rare.saved_tensor_hooks[-1]
-        packed = [None if s is None else Packed(pack, unpack_hook, unpack(ctx, s), ctx) for s in saved]
-        ctx._saved_values = tuple(packed)
+        packed = [
+            None if tensor is None else Packed(pack, unpack_hook, unpack(ctx, held), ctx, tensor)
+            for tensor, held in zip(to_save or (), saved, strict=True)
+        ]
+        ctx._kept_values = tuple(packed)
 
 
 def kept(ctx: Any, tensor: Tensor) -> tuple:

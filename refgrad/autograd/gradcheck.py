@@ -12,6 +12,13 @@ from typing import Any
 from refgrad.tensor import Tensor
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+OLD = ("get_numerical_jacobian", "get_analytical_jacobian", "get_numerical_jacobian_wrt_specific_input")
+
+
+def __getattr__(name: str) -> Callable:
+    if name not in OLD:
+        raise AttributeError(f"module 'torch.autograd.gradcheck' has no attribute '{name}'")
+    return getattr(importlib.import_module("refgrad.autograd.old_jacobians"), name)
 
 
 class GradcheckError(RuntimeError):

@@ -11,11 +11,11 @@ from refgrad.graph import (
     AccumulateGrad,
     GraphRoot,
     Node,
-    RemovableHandle,
     argument_mismatch,
     make_edge,
     split_edge,
 )
+from refgrad.handles import RemovableHandle
 from refgrad.layout import root_of
 from refgrad.storage import INFERENCE, count_write, data_ptr, version_cell, version_of
 from refgrad.tensor import Tensor, edge_of
@@ -118,22 +118,21 @@ class MutationContext:
     def __init__(self) -> None:
         self.original: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # handle -> saved tensor
         self.cloned: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # handle -> its copy
-        self.handles: weakref.WeakValueDictionary = (
-            weakref.WeakValueDictionary()
-        )  # (tensor, version) -> handle
+        # (tensor, version) -> handle; under the name that PyTorch's tests look at
+        self.tid_to_weakhandle: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
     def clear(self) -> None:
         """Forget everything: backward is not possible any more."""
         self.original.clear()
         self.cloned.clear()
-        self.handles.clear()
+        self.tid_to_weakhandle.clear()
 
     def pack(self, tensor: Tensor) -> "MutationHandle":
         """A handle in place of a saved tensor; the same one while the tensor is not written."""
         key = (id(tensor), data_ptr(tensor._array), version_of(tensor))
-        handle = self.handles.get(key)
+        handle = self.tid_to_weakhandle.get(key)
         if handle is None:
-            handle = self.handles[key] = MutationHandle()
+            handle = self.tid_to_weakhandle[key] = MutationHandle()
             self.original[handle] = tensor
         return handle
 

@@ -380,7 +380,7 @@ def pow_self_back(grad, self, exponent):
 
 def pow_exponent_back(grad, self, exponent, result):
     """The gradient of the exponent; none where the base is zero and the exponent is not negative."""
-    logs = self.to(result.dtype).log() if isinstance(self, Tensor) else logarithm(self)
+    logs = self.to(result.dtype).log() if isinstance(self, Tensor) else logarithm(self, result)
     slope = (result * logs).conj()
     if isinstance(self, Tensor):
         flat = calls.logical_and(self == 0, not_negative(exponent))
@@ -391,9 +391,10 @@ def pow_exponent_back(grad, self, exponent, result):
     return grad * calls.where__self(flat, grad.new_zeros(()), slope)
 
 
-def logarithm(number):
-    """The natural logarithm of a number, NaN for negative ones."""
-    return (complex if isinstance(number, complex) else float)(np.log(number))
+def logarithm(number, result):
+    """The natural logarithm of a number, complex where the result is; a real one is NaN for negative ones."""
+    kind = complex if result.is_complex() else float
+    return kind(np.log(kind(number)))
 
 
 def not_negative(exponent):

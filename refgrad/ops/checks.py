@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes
+from refgrad.ops.copying import number_in
 from refgrad.storage import count_write
 
 
@@ -50,6 +51,8 @@ def computed(refusal, function, kinds="f"):
     def kernel(first, *arguments):
         if first.dtype.kind not in kinds:
             raise not_implemented(refusal, first)
+        if complex in map(type, arguments):
+            arguments = [number_in(a, first.dtype)[()] if type(a) is complex else a for a in arguments]
         if first.dtype != np.float16:
             return np.asarray(function(first, *arguments)).astype(first.dtype, copy=False)
         wide = [a.astype(np.float32) if isinstance(a, np.ndarray) else a for a in (first, *arguments)]

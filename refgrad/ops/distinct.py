@@ -35,6 +35,16 @@ def unique2(self, sorted, return_inverse, return_counts):
 
 
 @op(
+    "_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
+    node="UniqueBackward0",
+    nondifferentiable=(1,),
+    self=lambda grads: not_derived("_unique"),
+)
+def unique(self, sorted, return_inverse):
+    return unique2.kernel(self, sorted, return_inverse, False)[:2]
+
+
+@op(
     "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
     "-> (Tensor, Tensor, Tensor)",
     nondifferentiable=(1, 2),

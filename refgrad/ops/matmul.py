@@ -153,20 +153,27 @@ def mm(self, mat2):
     return product(self, mat2)
 
 
+def check_addmm_types(self, mat1, mat2):
+    """Refuse operands of `addmm` of different types.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    for name, array in (("self", self), ("mat1", mat1)):
+        if array.dtype is not mat2.dtype:
+            raise RuntimeError(
+                f"{name} and mat2 must have the same dtype, but got {scalar_type(array)} and "
+                f"{scalar_type(mat2)}"
+            )
+
+
 def checked_addmm(self, mat1, mat2):
     """Refuse operands of `addmm` that do not fit together, but for the summand's shape."""
+    check_addmm_types(self, mat1, mat2)
     if not mat1.ndim == 2 == mat2.ndim:
         name, array = ("mat1", mat1) if mat1.ndim != 2 else ("mat2", mat2)
         raise RuntimeError(f"{name} must be a matrix, got {array.ndim}-D tensor")
     check_shapes(mat1, mat2)
-    if mat1.dtype is not mat2.dtype:
-        raise RuntimeError(
-            f"mat1 and mat2 must have the same dtype, but got {scalar_type(mat1)} and {scalar_type(mat2)}"
-        )
-    if self.dtype is not mat2.dtype:
-        raise RuntimeError(
-            f"self and mat2 must have the same dtype, but got {scalar_type(self)} and {scalar_type(mat2)}"
-        )
     refuse_bool(self, "addmm_impl_cpu_")
 
 
@@ -292,7 +299,12 @@ def baddbmm(self, batch1, batch2, beta, alpha):
     shape = (wrapped_size(batch1, 0), wrapped_size(batch1, 1), wrapped_size(batch2, 2))
     summand = expanded(self, shape)
     check_batches(batch1, batch2)
-    check_same_type(self, batch1, batch2)
+    if batch1.dtype is not self.dtype:
+        names = [cpp_name(array) for array in (self, batch1, batch2)]
+        raise RuntimeError(
+            f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: {names[2]}"
+        )
+    check_same_type(self, batch2)
     refuse_bool(self, "baddbmm")
     return weighted_sum(summand, product(batch1, batch2), beta, alpha)
 
@@ -336,7 +348,7 @@ def addbmm(self, batch1, batch2, beta, alpha):
     if batch1.shape[2] != batch2.shape[1]:
         left, right = (f"{array.shape[1]}x{array.shape[2]}" for array in (batch1, batch2))
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({left} and {right})")
-    check_same_type(self, batch1, batch2)
+    check_addmm_types(self, batch1, batch2)
     refuse_bool(self, "addbmm")
     return weighted_sum(summand, product(batch1, batch2).sum(0, dtype=self.dtype), beta, alpha)
 

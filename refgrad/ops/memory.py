@@ -96,7 +96,7 @@ def set_storage_window_(self, source, storage_offset, size, stride=()):
 @composite("resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)")
 def resize_(self, size, memory_format=None):
     """Memory that has to grow is new memory: other tensors keep showing the old."""
-    if self.requires_grad:
+    if self.requires_grad and not (modes.inference_enabled() or self.is_inference()):
         raise RuntimeError("cannot resize variables that require grad")
     if modes.DUALS and duals.tangent_of(self) is not None:
         raise RuntimeError("cannot resize variables that has a forward grad")

@@ -7,6 +7,7 @@ import numpy as np
 
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import computed, kind_name, not_implemented, only
+from refgrad.ops.copying import number_in
 from refgrad.ops.random import draws_from
 from refgrad.ops.selection import clamped
 
@@ -17,8 +18,7 @@ def threshold_kernel(self, threshold, value):
     """Elements above the threshold, the value elsewhere."""
     if self.dtype.kind in "bc":
         raise not_implemented("threshold_cpu", self)
-    kind = self.dtype.type
-    return np.where(self <= kind(threshold), kind(value), self)
+    return np.where(self <= number_in(threshold, self.dtype), number_in(value, self.dtype), self)
 
 
 op(
@@ -256,7 +256,10 @@ def rrelu_with_noise(self, noise, lower, upper, training, generator):
 def rrelu_with_noise_backward(grad_output, self, noise, lower, upper, training, self_is_result):
     if training and upper - lower > 1e-6:
         return grad_output * noise
-    return np.where(self > 0, grad_output, grad_output * grad_output.dtype.type((lower + upper) / 2))
+    slope = (lower + upper) / 2
+    if self_is_result:
+        checked_slope(slope)
+    return np.where(self > 0, grad_output, grad_output * grad_output.dtype.type(slope))
 
 
 # Piecewise linear and quadratic -----------------------------------------------------------------------------

@@ -261,7 +261,7 @@ def as_strided_scatter_back(grad, geometry, size, stride, storage_offset):
     result = grad.new_empty_strided(geometry.shape, geometry.strides)
     part = calls.as_strided(result, size, stride, storage_offset)
     part.copy_(calls.as_strided(calls.contiguous(grad), size, stride, storage_offset))
-    return result
+    return calls.as_strided(result, geometry.shape, geometry.strides)
 
 
 # Repetition -------------------------------------------------------------------------------------------------

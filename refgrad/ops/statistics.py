@@ -365,7 +365,7 @@ def nanquantile_at(self, q, dim=None, keepdim=False, interpolation="linear"):
 # Counting by value ------------------------------------------------------------------------------------------
 
 
-@op("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor")
+@op("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", refused="aten::bincount")
 def bincount(self, weights, minlength):
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")

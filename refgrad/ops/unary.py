@@ -7,6 +7,7 @@ import numpy as np
 from refgrad import return_types
 from refgrad.op import calls, composite, op, unary
 from refgrad.ops.checks import first_of_equals, in_single, not_implemented
+from refgrad.ops.copying import number_in
 from refgrad.tensor import wrap
 
 BOOL_NEGATION = (
@@ -269,4 +270,4 @@ def relu(self):
     self=lambda grad: calls.zeros_like(grad),
 )
 def threshold_backward(grad_output, self, threshold):
-    return np.where(self <= self.dtype.type(threshold), grad_output.dtype.type(0), grad_output)
+    return np.where(self <= number_in(threshold, self.dtype), grad_output.dtype.type(0), grad_output)

@@ -13,7 +13,8 @@ from typing import Any
 
 from refgrad import dtypes, modes
 from refgrad.autograd import enable_grad
-from refgrad.graph import RemovableHandle, add_hook
+from refgrad.handles import RemovableHandle, add_hook
+from refgrad.nn.modules.hooks import add
 from refgrad.nn.modules.module import clear_grad
 from refgrad.nn.parameter import typename
 from refgrad.tensor import Tensor
@@ -207,6 +208,22 @@ class Optimizer:
             changed = hook(self, result)
             result = result if changed is None else changed
         return result
+
+    def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict`."""
+        return add(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` after `state_dict`; it may return another in its place."""
+        return add(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` before a state is loaded; it may return another in its place."""
+        return add(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` after a state was loaded."""
+        return add(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over state and options; parameters are matched by their place.

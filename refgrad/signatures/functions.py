@@ -266,6 +266,9 @@ logspace(Scalar start, Tensor end, int steps, float base=10.0, *, Tensor out=Non
 logspace(Tensor start, Scalar end, int steps, float base=10.0, *, Tensor out=None, <options>)
 logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor out=None, <options>)
 logsumexp(Tensor input, int[1] dim, bool keepdim=False, *, Tensor out=None)
+_foreach_maximum _foreach_minimum
+    (Tensor[] self, Scalar scalar)
+    (Tensor[] self, Scalar[] scalars)
 _lu_with_info(Tensor input, bool pivot=True, bool check_errors=True)
 lu_solve(Tensor input, Tensor LU_data, Tensor LU_pivots, *, Tensor out=None)
 masked_fill(Tensor input, Tensor mask, Tensor value)

@@ -7,6 +7,7 @@ Source: `torch.utils.checkpoint` in PyTorch's docs.
 """
 
 import contextlib
+import importlib
 import threading
 import warnings
 import weakref
@@ -30,10 +31,14 @@ from refgrad.utils.reentrant import (
 __all__ = [
     "CheckpointError",
     "CheckpointFunction",
+    "CheckpointPolicy",
     "GraphExecGroup",
+    "SAC_IGNORED_OPS",
+    "SelectiveCheckpointContext",
     "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
     "detach_variable",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",
@@ -85,6 +90,20 @@ To fix this, either:
 See https://github.com/pytorch/pytorch/issues/166926 for more details and
 workaround examples.
 """
+
+SELECTIVE = frozenset(
+    [
+        *("CheckpointPolicy", "SAC_IGNORED_OPS", "SelectiveCheckpointContext", "_CachedTorchDispatchMode"),
+        *("_CachingTorchDispatchMode", "create_selective_checkpoint_contexts"),
+    ]
+)
+
+
+def __getattr__(name: str) -> Any:
+    """What stands in selective.py, which is loaded when it is needed."""
+    if name in SELECTIVE:
+        return getattr(importlib.import_module("refgrad.utils.selective"), name)
+    raise AttributeError(f"module 'torch.utils.checkpoint' has no attribute '{name}'")
 
 
 class CheckpointError(RuntimeError):
@@ -324,6 +343,12 @@ class GraphExecGroup:
     @classmethod
     def _get_current_group(cls) -> "GraphExecGroup | None":
         return group.current
+
+
+# Note [The second run stops early]
+# The second run of a checkpointed function is there for the tensors that the first one saved: when it has saved as many
+# as they were, it is left by an exception, and what would follow (a last operation that saves nothing, a print) does not
+# happen again. `set_checkpoint_early_stop(False)` lets it come to its end.
 
 
 class Enough(Exception):

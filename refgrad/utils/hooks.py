@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from refgrad.graph import RemovableHandle
+from refgrad.handles import RemovableHandle
 from refgrad.nn.modules.hooks import BackwardHook
 
 __all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]

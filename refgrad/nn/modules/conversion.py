@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from refgrad import dtypes
 from refgrad.autograd import no_grad
-from refgrad.ops.creation import empty_like
+from refgrad.op import calls
 from refgrad.tensor import Device, Tensor
 
 COMPLEX_MODULES = (
@@ -88,7 +88,7 @@ class Convertible:
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Give parameters and buffers new memory with no particular values."""
-        return self._apply(lambda t: empty_like(t, device=device), recurse)
+        return self._apply(lambda t: calls.empty_like(t, device=device), recurse)
 
     def share_memory(self) -> Self:
         """Move the memory of parameters and buffers to where other processes may see it."""

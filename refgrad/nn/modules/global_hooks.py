@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from refgrad.graph import RemovableHandle
+from refgrad.handles import RemovableHandle
 from refgrad.nn.modules.hooks import EXCLUSIVE, add, everywhere
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from refgrad import modes
 from refgrad.autograd.function import Function
-from refgrad.graph import Node, RemovableHandle
+from refgrad.graph import Node
+from refgrad.handles import RemovableHandle
 from refgrad.tensor import Tensor
 
 DOCS = (

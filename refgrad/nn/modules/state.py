@@ -3,10 +3,11 @@
 import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from refgrad.autograd import no_grad
-from refgrad.graph import RemovableHandle
+from refgrad.handles import RemovableHandle
 from refgrad.nn.modules.hooks import add
 from refgrad.nn.parameter import Parameter
 from refgrad.tensor import Tensor
@@ -162,6 +163,19 @@ class Stateful:
         hook._from_public_api = True
         return add(self._state_dict_hooks, hook)
 
+    def _register_state_dict_hook(self, hook: Callable) -> RemovableHandle:
+        """The old form of the hook, which may return another dictionary for that of the root module.
+
+        Raises:
+            RuntimeError: the function was registered with `register_state_dict_post_hook`.
+        """
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError(
+                "Cannot register the same function as the state dict post hook that was previously "
+                "registered via register_state_dict_post_hook"
+            )
+        return add(self._state_dict_hooks, hook)
+
     def register_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, prefix, keep_vars)` before `state_dict`."""
         return add(self._state_dict_pre_hooks, hook)
@@ -169,10 +183,14 @@ class Stateful:
     def register_load_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, …)` before `load_state_dict`."""
 
-        def with_module(*args: Any) -> Any:
-            return hook(self, *args)
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
-        return add(self._load_state_dict_pre_hooks, with_module)
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable, with_module: bool = False
+    ) -> RemovableHandle:
+        """The old form of the hook, which need not take the module."""
+        hook = partial(hook, self) if with_module else hook
+        return add(self._load_state_dict_pre_hooks, hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, incompatible_keys)` after `load_state_dict`."""
