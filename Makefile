@@ -1,4 +1,4 @@
-# make conformance | make test | make bench | make format | make clean
+# make conformance | make test | make semantics | make bench | make format | make clean
 # Needs Python 3.11 or newer with pip, and make; everything else is installed into .venv by the first target.
 
 PYTHON ?= python3
@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PYTEST_OPTIONS ?=
 
 .DEFAULT_GOAL := conformance
-.PHONY: conformance test lint bench format clean
+.PHONY: conformance test lint semantics bench format clean
 
 conformance: $(VENV)/stamp-dev
 	$(BIN)/refgrad conformance
@@ -21,6 +21,10 @@ lint: $(VENV)/stamp-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The page of rules, docs/semantics.md, from the cases and the READMEs of their topics.
+semantics: $(VENV)/stamp-dev
+	$(BIN)/refgrad semantics
 
 bench: $(VENV)/stamp-bench
 	$(BIN)/python -m tests.bench

@@ -21,6 +21,7 @@ COMMANDS = {
         "harness.report.commands:conformance",
         "Run cases and generated programs; write reports/.",
     ),
+    "findings": ("harness.findings:findings", "Write the page of what was found in PyTorch."),
     "semantics": ("harness.semantics:semantics", "Write the page of rules from the cases and their READMEs."),
 }
 

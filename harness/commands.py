@@ -83,8 +83,8 @@ def default_paths() -> tuple[str, ...]:
 
 
 def known_differences(paths: Iterable[str]) -> list[Known]:
-    """The entries that stand with the folders of cases that paths lie in."""
-    roots = dict.fromkeys(root for path in paths if (root := cases.root_of(Path(path))) is not None)
+    """The entries that stand with the folders of cases that paths lie in; for scripts, those of `cases`."""
+    roots = dict.fromkeys(cases.root_of(Path(path)) or Path(cases.FOLDER) for path in paths)
     return [entry for root in roots for entry in known.load(root / cases.KNOWN_DIFFERENCES)]
 
 

@@ -11,12 +11,19 @@ An entry of `cases/known_differences.toml`:
     mentions = ["jvp", "batch_norm"]    # with a signature: only programs in which all of these words stand
     kind = "bug"                        # bug, by-design, unsupported or numeric
     reason = "what differs and why that is right, in a sentence"
+    documentation = "..."               # optional: what PyTorch's documentation says of it, and its page
     link = "https://..."                # optional: the upstream report
     witness = "views/a_case"            # the case that shows it; once it agrees, the entry must go
+
+What ends the process cannot be a case. It stands in a table of its own, which only `refgrad findings` runs:
+
+    [[crash]]
+    id = "..."                          # and versions, reason, documentation, link as above, for PyTorch
+    script = "..."                      # the program; it must end its process by a signal
 """
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -28,7 +35,10 @@ from harness.program import Program, ProgramError
 KINDS = ("bug", "by-design", "unsupported", "numeric")
 REQUIRED = ("id", "engine", "kind", "reason", "witness")
 LISTS = ("cases", "versions", "mentions")
-FIELDS = frozenset((*REQUIRED, *LISTS, "signature", "link"))
+FIELDS = frozenset((*REQUIRED, *LISTS, "signature", "documentation", "link"))
+CRASH_REQUIRED = ("id", "reason", "script")
+CRASH_FIELDS = frozenset((*CRASH_REQUIRED, "versions", "documentation", "link"))
+TABLES = ("difference", "crash")
 
 
 @dataclass(frozen=True)
@@ -42,16 +52,12 @@ class Known:
     cases: tuple[str, ...] = ()
     signature: str = ""
     mentions: tuple[str, ...] = ()
+    documentation: str = ""
     link: str = ""
 
     def applies(self, engine: str, versions: dict[str, str]) -> bool:
         """Whether the entry is about this engine in these versions (engine name: version)."""
-        if not fnmatchcase(engine, self.engine):
-            return False
-        for name, _, pattern in (text.partition(" ") for text in self.versions):
-            if name in versions and not fnmatchcase(versions[name], pattern.strip() or "*"):
-                return False
-        return True
+        return fnmatchcase(engine, self.engine) and fits_versions(self.versions, versions)
 
     def matches(self, program: Program, difference: Difference | None, missing: str | None = None) -> bool:
         """Whether a difference (or a missing name) of a program is this one."""
@@ -64,6 +70,30 @@ class Known:
         return bool(self.cases)
 
 
+@dataclass(frozen=True)
+class Crash:
+    """A program that ends the process of PyTorch."""
+
+    id: str
+    reason: str
+    script: str
+    versions: tuple[str, ...] = ()
+    documentation: str = ""
+    link: str = ""
+
+    def applies(self, versions: dict[str, str]) -> bool:
+        """Whether the entry is about these versions."""
+        return fits_versions(self.versions, versions)
+
+
+def fits_versions(wanted: Iterable[str], versions: dict[str, str]) -> bool:
+    """Whether versions fit all the patterns that are about their engines."""
+    for name, _, pattern in (text.partition(" ") for text in wanted):
+        if name in versions and not fnmatchcase(versions[name], pattern.strip() or "*"):
+            return False
+    return True
+
+
 def fits(signature: str, pattern: str) -> bool:
     """Part by part; parts that the pattern leaves off at its end fit anything."""
     parts = pattern.split("/")
@@ -71,8 +101,17 @@ def fits(signature: str, pattern: str) -> bool:
 
 
 def load(path: str | Path) -> list[Known]:
-    """The entries of a file, none if there is no file; raises ProgramError with file, line and what to do."""
-    path = Path(path)
+    """The differences of a file, none if there is none; raises ProgramError with file, line, what to do."""
+    return read(Path(path), "difference", entry)
+
+
+def load_crashes(path: str | Path) -> list[Crash]:
+    """The crashes of a file, none if there is none; raises ProgramError with file, line, what to do."""
+    return read(Path(path), "crash", crash)
+
+
+def read(path: Path, name: str, make: Callable[[dict, str, int], Any]) -> list[Any]:
+    """The checked entries of one of the tables."""
     if not path.is_file():
         return []
     text = path.read_text(encoding="utf-8")
@@ -83,13 +122,13 @@ def load(path: str | Path) -> list[Known]:
         raise ProgramError(
             str(path), int(found) if found.isdigit() else 1, f"not valid TOML: {error}"
         ) from None
-    lines = [n for n, line in enumerate(text.splitlines(), 1) if line.strip() == "[[difference]]"]
-    entries = table.get("difference", [])
-    if table.keys() - {"difference"} or not isinstance(entries, list):
-        raise ProgramError(str(path), 1, "only [[difference]] entries may stand here")
+    lines = [n for n, line in enumerate(text.splitlines(), 1) if line.strip() == f"[[{name}]]"]
+    if table.keys() - set(TABLES) or not all(isinstance(found, list) for found in table.values()):
+        raise ProgramError(str(path), 1, "only [[difference]] and [[crash]] entries may stand here")
+    entries = table.get(name, [])
     if len(lines) != len(entries):
         lines = [1] * len(entries)
-    known = [entry(data, str(path), line) for data, line in zip(entries, lines, strict=True)]
+    known = [make(data, str(path), line) for data, line in zip(entries, lines, strict=True)]
     ids = [item.id for item in known]
     for number, (name, line) in enumerate(zip(ids, lines, strict=True)):
         if name in ids[:number]:
@@ -98,14 +137,8 @@ def load(path: str | Path) -> list[Known]:
 
 
 def entry(data: dict, path: str, line: int) -> Known:
-    """One checked entry."""
-    for field in REQUIRED:
-        if not isinstance(data.get(field), str) or not data[field]:
-            raise ProgramError(path, line, f'the entry needs {field} = "..."')
-    if unknown := data.keys() - FIELDS:
-        raise ProgramError(
-            path, line, f"unknown field {min(unknown)!r}; fields are {', '.join(sorted(FIELDS))}"
-        )
+    """One checked difference."""
+    check_fields(data, REQUIRED, FIELDS, path, line)
     if data["kind"] not in KINDS:
         raise ProgramError(path, line, f"kind is {data['kind']!r}; it must be one of {', '.join(KINDS)}")
     if not data.get("cases") and not data.get("signature"):
@@ -115,11 +148,28 @@ def entry(data: dict, path: str, line: int) -> Known:
             path, line, 'mentions = [...] narrows a signature; the entry needs signature = "..."'
         )
     texts = {key: value for key, value in data.items() if key not in LISTS}
-    for key, value in texts.items():
-        if not isinstance(value, str):
-            raise ProgramError(path, line, f"{key} must be a text")
     lists: dict[str, Any] = {key: as_texts(data, key, path, line) for key in LISTS}
     return Known(**texts, **lists)
+
+
+def crash(data: dict, path: str, line: int) -> Crash:
+    """One checked crash."""
+    check_fields(data, CRASH_REQUIRED, CRASH_FIELDS, path, line)
+    return Crash(**{**data, "versions": as_texts(data, "versions", path, line)})
+
+
+def check_fields(data: dict, required: Iterable[str], fields: frozenset[str], path: str, line: int) -> None:
+    """Refuse an entry that lacks a field, has an unknown one, or one that is no text."""
+    for field in required:
+        if not isinstance(data.get(field), str) or not data[field]:
+            raise ProgramError(path, line, f'the entry needs {field} = "..."')
+    if unknown := data.keys() - fields:
+        raise ProgramError(
+            path, line, f"unknown field {min(unknown)!r}; fields are {', '.join(sorted(fields))}"
+        )
+    for field, value in data.items():
+        if field not in LISTS and not isinstance(value, str):
+            raise ProgramError(path, line, f"{field} must be a text")
 
 
 def as_texts(data: dict, field: str, path: str, line: int) -> tuple[str, ...]:

@@ -142,7 +142,9 @@ def excused(own: Result, others: Sequence[Result]) -> Result:
     """
     if not others or any(other.verdict is not Verdict.AGREES for other in others):
         return own
-    return replace(own, verdict=Verdict.AGREES, difference=None, note="being watched changes all engines alike")
+    return replace(
+        own, verdict=Verdict.AGREES, difference=None, note="being watched changes all engines alike"
+    )
 
 
 def examine_each(

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from types import CodeType, FrameType
 from typing import IO
 
@@ -50,7 +51,7 @@ class Score:
     """What became of one mutant."""
 
     mutant: Mutant
-    seed: int | None = None  # of the program that killed it
+    killer: int | str | None = None  # the seed of the program that killed it, or the case
     fact: str = ""  # what showed it: a fact, what a step ended in, or how the process died
     programs: int = 0  # that it ran, the last one included
     is_complete: bool = True  # False when time ran out first
@@ -58,7 +59,7 @@ class Score:
 
     @property
     def is_killed(self) -> bool:
-        return self.seed is not None
+        return self.killer is not None
 
 
 # One program ----------------------------------------------------------------------------------------
@@ -69,10 +70,10 @@ def looks_at(seed: int) -> tuple[str, ...]:
     return (FULL, END) if seed % ONE_IN == 0 else (QUICK,)
 
 
-def prepared(expected: Engine, seed: int) -> Runs:
-    """PyTorch's runs of the program with this seed, made at once."""
-    runs = Runs(expected, prng.program(seed))
-    for look in looks_at(seed):
+def prepared(expected: Engine, program: Program, looks: Iterable[str]) -> Runs:
+    """PyTorch's runs of a program, made at once."""
+    runs = Runs(expected, program)
+    for look in looks:
         runs.run(look)
     return runs
 
@@ -138,9 +139,14 @@ class Visited:
 
 
 class Bench:
-    """Everything that the forks share: PyTorch's runs of sound programs, and refgrad, warm and cold."""
+    """Everything that the forks share: PyTorch's runs of sound programs, and refgrad, warm and cold.
 
-    def __init__(self, seeds: Iterable[int], expected: Engine | None = None):
+    The programs are those of the seeds, and then the given ones, which are named by their ids.
+    """
+
+    def __init__(
+        self, seeds: Iterable[int], expected: Engine | None = None, programs: Iterable[Program] = ()
+    ):
         self.expected = expected or engine_named("torch")
         with another_copy() as module:
             self.cold, self.cold_functions, self.cold_modules = (
@@ -149,29 +155,30 @@ class Bench:
                 own_modules(),
             )
         self.right = RefgradEngine()
-        self.runs: dict[int, Runs] = {}
-        self.reached: dict[int, set[Place]] = {}  # by seed: the functions that refgrad calls
-        self.unsound: list[int] = []
+        self.runs: dict[str, Runs] = {}  # by seed or id
+        self.reached: dict[str, set[Place]] = {}  # the functions that refgrad calls
+        self.unsound: list[str] = []
         visited = Visited()
-        for seed in seeds:
-            runs = prepared(self.expected, seed)
+        generated = ((str(seed), prng.program(seed), looks_at(seed)) for seed in seeds)
+        for key, program, looks in chain(generated, ((each.id, each, (FULL, END)) for each in programs)):
+            runs = prepared(self.expected, program, looks)
             with visited:
                 fact = killed_by(runs, self.right)
             if fact and killed_by(runs, self.right):  # not because it was watched
-                self.unsound.append(seed)
+                self.unsound.append(key)
                 continue
-            self.runs[seed], self.reached[seed] = runs, visited.places()
+            self.runs[key], self.reached[key] = runs, visited.places()
         self.functions = Functions()
         gc.collect()
         gc.freeze()  # what is there stays there: the forks need not touch its pages
 
     def work(self, mutant: Mutant) -> Callable[[Say, IO[str]], None]:
-        """What the fork for a mutant does: says "at SEED" before each program, and "killed FACT"."""
+        """What the fork for a mutant does: says "at KEY" before each program, and "killed FACT"."""
 
-        def run(engine: Engine, seeds: Iterable[int], say: Say) -> None:
-            for seed in seeds:
-                say(f"at {seed}")
-                fact = killed_by(self.runs[seed], engine)
+        def run(engine: Engine, keys: Iterable[str], say: Say) -> None:
+            for key in keys:
+                say(f"at {key}")
+                fact = killed_by(self.runs[key], engine)
                 if fact:
                     say(f"killed {fact}")
                     return
@@ -191,7 +198,7 @@ class Bench:
             else:
                 self.functions.swap(pairs)
                 places = {place_of(before) for before, _ in pairs}
-                run(self.right, [seed for seed, own in self.reached.items() if own & places], say)
+                run(self.right, [key for key, own in self.reached.items() if own & places], say)
 
         return work
 
@@ -203,7 +210,7 @@ class Trial(Child):
         super().__init__(bench.work(mutant), 2 * LIMIT, MEMORY)
         self.mutant = mutant
         self.first = time.monotonic()
-        self.seed: int | None = None
+        self.key = ""  # of the program that it runs
         self.programs = 0
         self.fact = ""
 
@@ -220,7 +227,7 @@ class Trial(Child):
         for line in whole:
             word, _, rest = line.decode().partition(" ")
             if word == "at":
-                self.seed, self.programs = int(rest), self.programs + 1
+                self.key, self.programs = rest, self.programs + 1
             else:
                 self.fact = rest
         return False
@@ -236,9 +243,9 @@ class Trial(Child):
         return False
 
     def score(self, is_complete: bool = True) -> Score:
-        seed = self.seed if self.fact else None
+        killer = (int(self.key) if self.key.isdigit() else self.key) if self.fact else None
         seconds = time.monotonic() - self.first
-        return Score(self.mutant, seed, self.fact, self.programs, is_complete or bool(self.fact), seconds)
+        return Score(self.mutant, killer, self.fact, self.programs, is_complete or bool(self.fact), seconds)
 
 
 def scores(bench: Bench, mutants: Sequence[Mutant], jobs: int, deadline: float) -> Iterator[Score]:

@@ -10,8 +10,10 @@ from rich.console import Console
 from rich.progress import Progress
 from tabulate import tabulate
 
+from harness import cases
 from harness.cli import fail
 from harness.mutants import CLASSES, MUTANTS, TITLES, Mutant
+from harness.program import Program
 from harness.score import PROGRAMS, Score
 
 ENOUGH = 0.95  # the share of mutants that must be killed
@@ -22,6 +24,14 @@ A mutant is refgrad with one small wrong change. It is killed by the first gener
 differs from PyTorch; the programs are those of the seeds 0 to {last}. Made by
 `refgrad score --markdown FILE`; the same sources and the same PyTorch give the same file.
 """
+GENERAL_HEAD = """\
+# General mutation: {percent} of {total} mutants killed
+
+Every small change that the operators of Cosmic Ray make in a module of refgrad (a condition negated, `and`
+for `or`, a number changed by one, a loop that does not run, ...), planted one after the other. The programs
+are the generated ones of the seeds 0 to {last}, and then the cases. Made by
+`refgrad score --general MODULE --markdown FILE`.
+"""
 
 
 @click.command()
@@ -29,6 +39,13 @@ differs from PyTorch; the programs are those of the seeds 0 to {last}. Made by
 @click.option("--jobs", type=click.IntRange(1), help="Mutants at a time; one per core if not given.")
 @click.option("--class", "groups", multiple=True, type=click.Choice(CLASSES), help="Only mutants of a class.")
 @click.option("--mutant", "names", multiple=True, metavar="NAME", help="Only this mutant.")
+@click.option(
+    "--general",
+    "modules",
+    multiple=True,
+    metavar="MODULE",
+    help="Instead, every small change of refgrad.MODULE.",
+)
 @click.option("--programs", default=PROGRAMS, show_default=True, type=click.IntRange(1))
 @click.option("--markdown", metavar="FILE", help="Write the table as Markdown.")
 def score(
@@ -36,17 +53,21 @@ def score(
     jobs: int | None,
     groups: tuple[str, ...],
     names: tuple[str, ...],
+    modules: tuple[str, ...],
     programs: int,
     markdown: str | None,
 ) -> None:
     """Plant small wrong changes in refgrad, one after the other, and see which the generated programs find.
 
-    The exit code is 0 when at least 95 % are killed, 1 when fewer are, 2 for bad input.
+    With --general the changes are those that Cosmic Ray's operators make in a module, and the cases count as
+    programs too. The exit code is 0 when at least 95 % are killed (with --general: or explained), 1 when
+    fewer are, 2 for bad input.
     """
     begin = time.monotonic()
     deadline = begin + seconds if seconds else float("inf")
-    mutants = chosen(groups, names)
-    found, unsound = measured(mutants, programs, jobs or os.cpu_count() or 1, deadline)
+    mutants = general(modules) if modules else chosen(groups, names)
+    own = cases.load([cases.FOLDER]) if modules and Path(cases.FOLDER).is_dir() else []
+    found, unsound = measured(mutants, programs, jobs or os.cpu_count() or 1, deadline, own)
     if unsound:
         click.echo(f"left out, because refgrad itself differs: {', '.join(map(str, unsound))}")
     for line in lines(found):
@@ -54,9 +75,20 @@ def score(
     if unreached := sum(not each.is_complete for each in found):
         click.echo(f"time ran out after {seconds:g} s before {unreached} of them; give more with --seconds")
     elif markdown is not None:
-        write(markdown, rendered(found, programs))
+        write(markdown, (general_page if modules else rendered)(found, programs))
     click.echo(f"{headline(found)}, {time.monotonic() - begin:.0f} s")
-    raise SystemExit(share(found) < ENOUGH)
+    explained = sum(each.is_killed or bool(modules and each.mutant.survives) for each in found)
+    raise SystemExit(explained < ENOUGH * len(found))
+
+
+def general(modules: Sequence[str]) -> list[Mutant]:
+    """The general mutants of modules."""
+    from harness.mutants.general import NoOperators, general_mutants
+
+    try:
+        return [mutant for module in modules for mutant in general_mutants(module)]
+    except (NoOperators, ModuleNotFoundError) as problem:
+        fail(problem)
 
 
 def chosen(groups: Sequence[str], names: Sequence[str]) -> list[Mutant]:
@@ -69,9 +101,9 @@ def chosen(groups: Sequence[str], names: Sequence[str]) -> list[Mutant]:
 
 
 def measured(
-    mutants: Sequence[Mutant], programs: int, jobs: int, deadline: float
-) -> tuple[list[Score], list[int]]:
-    """The scores in the mutants' order, and the seeds that were left out; a bar shows how far it is."""
+    mutants: Sequence[Mutant], programs: int, jobs: int, deadline: float, own: Sequence[Program] = ()
+) -> tuple[list[Score], list[str]]:
+    """The scores in the mutants' order, and the programs that were left out; a bar shows how far it is."""
     from harness.mutants.plant import MutantError, Sources
     from harness.score import Bench, scores
 
@@ -82,7 +114,7 @@ def measured(
         fail(problem)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("PyTorch's runs", total=programs)
-        bench = Bench(progress.track(range(programs), task_id=task))
+        bench = Bench(progress.track(range(programs), task_id=task), programs=own)
         progress.update(task, description="mutants", completed=0, total=len(mutants))
         found = {}
         for each in scores(bench, mutants, jobs, deadline):
@@ -113,7 +145,7 @@ def by_class(found: Iterable[Score]) -> dict[str, list[Score]]:
     """The scores by class, in the order of the classes."""
     table: dict[str, list[Score]] = {group: [] for group in CLASSES}
     for each in found:
-        table[each.mutant.group].append(each)
+        table.setdefault(each.mutant.group, []).append(each)
     return {group: scores for group, scores in table.items() if scores}
 
 
@@ -124,7 +156,7 @@ def class_table(found: Sequence[Score], style: str) -> str:
         needed = sorted(each.programs for each in scores if each.is_killed)
         middle = needed[len(needed) // 2] if needed else ""
         killed = sum(each.is_killed for each in scores)
-        last = max((each.seed for each in scores if each.seed is not None), default="")
+        last = max((each.killer for each in scores if isinstance(each.killer, int)), default="")
         rows.append([TITLES.get(group, group), len(scores), killed, len(scores) - killed, middle, last])
     headers = ["class", "mutants", "killed", "survivors", "programs, median", "highest seed"]
     return tabulate(rows, headers=headers, tablefmt=style)
@@ -134,7 +166,13 @@ def lines(found: Sequence[Score]) -> Iterable[str]:
     """What the terminal shows: single mutants when they are few, the classes, the survivors."""
     if len(found) <= 30:
         rows = [
-            [each.mutant.name, "" if each.seed is None else each.seed, each.programs, each.fact, each.seconds]
+            [
+                each.mutant.name,
+                "" if each.killer is None else each.killer,
+                each.programs,
+                each.fact,
+                each.seconds,
+            ]
             for each in found
         ]
         headers = ["mutant", "killed by seed", "programs run", "seen in", "seconds"]
@@ -169,7 +207,7 @@ def rendered(found: Sequence[Score], programs: int) -> str:
             [
                 f"`{each.mutant.name}`",
                 each.mutant.wrong.replace("|", "\\|"),
-                "survives" if each.seed is None else each.seed,
+                "survives" if each.killer is None else each.killer,
                 each.programs,
                 each.fact.replace("|", "\\|"),
             ]
@@ -178,6 +216,26 @@ def rendered(found: Sequence[Score], programs: int) -> str:
         headers = ["mutant", "what is wrong", "killed by seed", "programs", "seen in"]
         title = TITLES[group]
         parts += [f"## {title[0].upper()}{title[1:]}", tabulate(rows, headers=headers, tablefmt="github")]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def general_page(found: Sequence[Score], programs: int) -> str:
+    """The score of general mutants as Markdown: how many fell to what, and each survivor with its reason."""
+    rows = []
+    for group, scores in [*by_class(found).items(), ("all", list(found))]:
+        by_programs = sum(isinstance(each.killer, int) for each in scores)
+        killed = sum(each.is_killed for each in scores)
+        explained = sum(bool(each.mutant.survives) for each in scores if not each.is_killed)
+        rows.append([group, len(scores), by_programs, killed - by_programs, len(scores) - killed, explained])
+    headers = ["module", "mutants", "killed by generated programs", "by cases", "survivors", "explained"]
+    parts = [
+        GENERAL_HEAD.format(percent=percent(found), total=len(found), last=programs - 1),
+        tabulate(rows, headers=headers, tablefmt="github"),
+    ]
+    for group, scores in by_class(found).items():
+        survivors = [each.mutant for each in scores if not each.is_killed]
+        lines = [f"- {mutant.wrong} {mutant.survives or 'Not explained yet.'}" for mutant in survivors]
+        parts += [f"## Survivors in {group}", "\n".join(lines)] if lines else []
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 

@@ -1,49 +1,58 @@
 """`refgrad semantics`: the page of rules, made of the topics' READMEs and the titles of their cases.
 
-*Rule*: the sentence at the head of a case. Its `rule:` line names the PyTorch pages that state it, by address or
-by the public names that they document, with commas between.
+*Rule*: the sentence at the head of a case. Its `rule:` line names the PyTorch pages that state it, by their
+addresses or by the public names that they document, with commas between.
 *Place*: a comment `<!-- rules: FEATURE, ... -->` in a README, where the rules with one of these features go;
-`<!-- rules -->` is for all that no other place takes, and stands for itself at the end where it is missing.
+`<!-- rules -->` is for all that no other place takes; where it is missing, it stands at the end.
 """
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from harness import cases
+from harness import cases, known
 from harness.cli import fail
-from harness.program import Program, ProgramError
+from harness.program import Program, ProgramError, words
 from harness.report.html import TEMPLATES
 from harness.report.markdown import escaped
 
 DOCS = "https://docs.pytorch.org/docs/stable/"
 OUTPUT = "docs/semantics.md"
-# Names that have no page of their own, each or by how they begin: where they stand. Without an entry, and where it
-# is empty, a name has its own page.
-SHARED_PAGES = {
+OWN_PAGE = "generated/{}.html"
+# The namespaces whose names PyTorch documents on a page each, and those that stand on one page together.
+OWN_PAGES = words(
+    "torch torch.Tensor torch.fft torch.func torch.linalg torch.nn torch.nn.functional torch.nn.parameter"
+    " torch.nn.utils torch.nn.utils.parametrizations torch.nn.utils.parametrize torch.nn.utils.rnn"
+    " torch.optim torch.optim.Optimizer torch.optim.lr_scheduler torch.autograd torch.autograd.forward_ad"
+    " torch.autograd.function torch.autograd.function.FunctionCtx torch.autograd.functional"
+    " torch.autograd.grad_mode torch.autograd.gradcheck torch.autograd.graph.Node"
+)
+PAGES = {
+    "torch.autograd.graph": "autograd.html#{}",
+    "torch.distributions.normal": "distributions.html#{}",
+    "torch.nn.Module": "generated/torch.nn.Module.html#{}",
+    "torch.nn.init": "nn.init.html#{}",
+    "torch.random": "random.html#{}",
+    "torch.special": "special.html#{}",
+    "torch.testing": "testing.html#{}",
+    "torch.utils.checkpoint": "checkpoint.html#{}",
+    "torch.utils.data": "data.html#{}",
+}
+# The names that stand elsewhere than others of their namespace.
+PAGES_OF_NAMES = {
     "torch.Tensor": "tensors.html#{}",
     "torch.autograd": "autograd.html",
     "torch.autograd.Function": "autograd.html#{}",
     "torch.autograd.detect_anomaly": "autograd.html#{}",
     "torch.autograd.set_detect_anomaly": "autograd.html#{}",
-    "torch.autograd.graph.": "autograd.html#{}",
-    "torch.autograd.graph.Node.": "",
-    "torch.autograd.graph.increment_version": "",
-    "torch.distributions.": "distributions.html#{}",
-    "torch.func": "func.html",
-    "torch.nn.Module.": "generated/torch.nn.Module.html#{}",
-    "torch.special.": "special.html#{}",
-    "torch.testing.": "testing.html#{}",
-    "torch.utils.checkpoint.": "checkpoint.html#{}",
-    "torch.utils.data.": "data.html#{}",
+    "torch.autograd.graph.increment_version": OWN_PAGE,
 }
 PLACE = re.compile(r"^<!-- rules(?:: ([^>]+?))? -->$", re.MULTILINE)
-PUBLIC_NAME = re.compile(r"torch(\.[A-Za-z]\w*)*")
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,7 @@ class Rule:
     case: Link
     pages: tuple[Link, ...]
     features: frozenset[str]
+    is_known: bool  # whether refgrad is known to differ from PyTorch in it
 
 
 @dataclass(frozen=True)
@@ -94,7 +104,7 @@ class Topic:
 @click.command()
 @click.option("--output", default=OUTPUT, show_default=True, metavar="FILE", help="Write the page here.")
 def semantics(output: str) -> None:
-    """Write the page of rules: what each topic's README says, and every case's rule with its PyTorch pages."""
+    """Write the page of rules: the README of each topic, and each case's rule with its PyTorch pages."""
     folder = Path(cases.FOLDER)
     if not folder.is_dir():
         fail(f"there is no folder {cases.FOLDER!r} here; run in the project's folder")
@@ -126,22 +136,24 @@ def read_topics(folder: Path, beside: Path) -> list[Topic]:
         BrokenCases: a case cannot be read.
         ProgramError: a topic has no README, or one that does not fit its cases; a case names no page.
     """
+    entries = known.load(folder / cases.KNOWN_DIFFERENCES)
+    differing = {case for entry in entries for case in (entry.witness, *entry.cases)}
     return [
-        read_topic(folder / name, about, beside)
+        read_topic(folder / name, about, beside, differing)
         for name, about in cases.TOPICS.items()
         if any((folder / name).rglob("*.py"))
     ]
 
 
-def read_topic(folder: Path, about: str, beside: Path) -> Topic:
-    """One topic: its README with the rules in their places."""
+def read_topic(folder: Path, about: str, beside: Path, differing: Container[str] = ()) -> Topic:
+    """One topic: its README with the rules in their places; `differing` are ids of cases."""
     path = folder / "README.md"
     if not path.is_file():
         raise ProgramError(str(path), 0, "missing; explain the topic in a heading and some paragraphs")
     heading, _, text = path.read_text(encoding="utf-8").strip().partition("\n")
     if not heading.startswith("# ") or not text.strip():
         raise ProgramError(str(path), 1, "begin with a heading, `# ...`, and explain the topic below it")
-    rules = [rule_of(program, beside) for program in cases.load([folder])]
+    rules = [rule_of(program, beside, program.id in differing) for program in cases.load([folder])]
     return Topic(heading.removeprefix("# "), about, tuple(arranged(str(path), text.strip(), rules)))
 
 
@@ -155,20 +167,20 @@ def arranged(path: str, text: str, rules: Sequence[Rule]) -> Iterator[Part]:
         text += "\n\n<!-- rules -->"
     text = re.sub("^#", "##", text, flags=re.MULTILINE)  # the page itself has the first level
     *pieces, end = PLACE.split(text)
-    proses, words = pieces[::2], [word and set(word.split(", ")) for word in pieces[1::2]]
+    proses, wanted = pieces[::2], [text and set(text.split(", ")) for text in pieces[1::2]]
     taken: list[list[Rule]] = [[] for _ in proses]
     for rule in rules:
-        at = next((i for i, word in enumerate(words) if word and word & rule.features), words.index(None))
+        at = next((i for i, some in enumerate(wanted) if some and some & rule.features), wanted.index(None))
         taken[at].append(rule)
-    for prose, word, own in zip(proses, words, taken, strict=True):
-        if word and not own:
-            raise ProgramError(path, 0, f"no case is left for the place of {', '.join(sorted(word))}")
+    for prose, some, own in zip(proses, wanted, taken, strict=True):
+        if some and not own:
+            raise ProgramError(path, 0, f"no case is left for the place of {', '.join(sorted(some))}")
         yield Part(prose.strip(), tuple(own))
     if end.strip():
         yield Part(end.strip(), ())
 
 
-def rule_of(program: Program, beside: Path) -> Rule:
+def rule_of(program: Program, beside: Path, is_known: bool) -> Rule:
     """A case as a line of the page.
 
     Raises:
@@ -181,21 +193,22 @@ def rule_of(program: Program, beside: Path) -> Rule:
     except ValueError as problem:
         line = cases.line_of(program.script or "", "rule:")
         raise ProgramError(str(path), line, str(problem)) from None
-    return Rule(escaped(program.title), link, pages, frozenset(program.features))
+    return Rule(escaped(program.title), link, pages, frozenset(program.features), is_known)
 
 
 def page_of(name: str) -> Link:
     """The page that a word of a `rule:` line names.
 
     Raises:
-        ValueError: it is neither an address in PyTorch's documentation nor a public name.
+        ValueError: it is neither an address in PyTorch's documentation nor a name that stands in it.
     """
     if name.startswith(DOCS):
         page, _, section = name.removeprefix(DOCS).partition("#")
         text = section if section.startswith("torch.") else section.replace("-", " ")
         return Link(escaped(": ".join(filter(None, [page.removesuffix(".html"), text]))), name)
-    if not PUBLIC_NAME.fullmatch(name):
-        raise ValueError(f"rule: is the address of a page in {DOCS} or a public name of PyTorch, not {name!r}")
-    beginnings = [each for each in SHARED_PAGES if name == each or each.endswith(".") and name.startswith(each)]
-    page = SHARED_PAGES[max(beginnings, key=len)] if beginnings else ""
-    return Link(escaped(name), DOCS + (page or "generated/{}.html").format(name))
+    namespace, _, last = name.rpartition(".")
+    own = OWN_PAGE if namespace in OWN_PAGES else None
+    form = PAGES_OF_NAMES.get(name) or PAGES.get(namespace) or own
+    if form is None or not last.isidentifier() or last.startswith("_"):
+        raise ValueError(f"rule: is the address of a page in {DOCS} or a name documented there, not {name!r}")
+    return Link(escaped(name), DOCS + form.format(name))

@@ -45,7 +45,7 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 _SUBMODULES = frozenset(
     [
         *("_C", "_VF", "_ops", "_vmap_internals", "backends", "cuda", "distributions", "fft", "func"),
-        *("linalg", "nn", "optim", "random", "return_types", "special", "testing", "utils"),
+        *("linalg", "nn", "optim", "random", "return_types", "serialization", "special", "testing", "utils"),
     ]
 )
 _FROM_RANDOM = frozenset(
@@ -100,7 +100,7 @@ def _first_method(cls: type, name: str) -> object:
 
 
 Tensor.__new__ = _first_tensor  # type: ignore[assignment]
-type(Tensor).__getattr__ = _first_method  # type: ignore[attr-defined]
+type(Tensor).__getattr__ = _first_method
 
 
 def __getattr__(name: str):

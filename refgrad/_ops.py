@@ -113,4 +113,6 @@ class _Ops:
         return "<module 'torch.ops' from '_ops.py'>"
 
 
+for shown_class in (OpOverload, OpOverloadPacket):
+    shown_class.__module__ = "torch._ops"
 ops = _Ops()

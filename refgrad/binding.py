@@ -170,6 +170,7 @@ _CHECKS: dict[str, Callable[[Any, Types], bool]] = {
     "SymInt[]": _list_of(is_index),
     "float[]": _list_of(_is_plain_number),
     "Scalar[]": _all_numbers,
+    "bool[]": _list_of(lambda value, types: isinstance(value, bool)),
     "Tensor[]": lambda value, types: isinstance(value, (tuple, list)),
 }
 _CHECKS["Tensor?[]"] = _CHECKS["Tensor[]"]

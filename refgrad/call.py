@@ -15,6 +15,7 @@ import numpy as np
 from refgrad import dtypes, duals, errors, modes
 from refgrad.graph import (
     FREED,
+    PENDING,
     SHOW_SAVED,
     AccumulateGrad,
     NotImplementedNode,
@@ -41,7 +42,8 @@ from refgrad.layout import (
 )
 from refgrad.lazy import plain
 from refgrad.storage import INFERENCE, count_write, flat_memory, version_of
-from refgrad.tensor import Tensor, edge_of, wrap
+from refgrad.samples import recorded_edge
+from refgrad.tensor import Tensor, wrap
 
 PACKAGE = os.path.dirname(__file__)
 NUMBERS = (int, float, complex, np.generic)
@@ -271,7 +273,7 @@ def count_raw_writes(results: Sequence[Tensor], count: int) -> None:
 
 
 def rare_node(node: Any, results: Sequence[Tensor]) -> None:
-    """Apply anomaly mode and saved-tensor hooks to a node that was just made; hooks see the results themselves."""
+    """Apply anomaly mode and saved-tensor hooks to a node that was just made; hooks see its very results."""
     rare = modes.state.rare
     if rare.anomaly:
         remember_forward(node)
@@ -339,8 +341,9 @@ def write(target: Tensor, result: np.ndarray, cast_any: bool = False) -> None:
     """
     array = target._array
     if result.shape != array.shape and not expands_to(result.shape, array.shape):
+        shape = broadcast_shapes(array.shape, result.shape)
         raise RuntimeError(
-            f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(result.shape)}"
+            f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(shape)}"
         )
     if result.dtype is not array.dtype and not cast_any:
         check_cast(dtypes.OF_NUMPY[result.dtype], target.dtype)
@@ -499,4 +502,5 @@ def requires(value: Any) -> bool:
 
 def edges_of(tensors: Sequence[Tensor | None]) -> list:
     """The edges of a list of tensors, None for those that require no grad."""
-    return [None if tensor is None else edge_of(tensor) for tensor in tensors]
+    edges = [None if tensor is None else tensor._edge for tensor in tensors]
+    return [recorded_edge(tensors[i]) if edge is PENDING else edge for i, edge in enumerate(edges)]

@@ -117,7 +117,7 @@ def edge_lines(recipe: Recipe, inplace: bool = False) -> tuple[list[str], str, s
                 lines.append(f"    e_{name} = {name}._edge if isinstance({name}, Tensor) else None")
             else:
                 lines.append(f"    e_{name} = {name}._edge")
-            found = f"edge_of({name}) if not GRAD_OFF or state.grad else None"
+            found = f"recorded_edge({name}) if not GRAD_OFF or state.grad else None"
             lines.append(f"    if e_{name} is PENDING: e_{name} = {found}")
             conditions.append(f"e_{name} is not None")
             parts.append(f"e_{name}")
@@ -140,6 +140,7 @@ def save_input_lines(recipe: Recipe, indent: str, clone_self: bool = False) -> l
             lines.append(f"{indent}node.s_{name} = tuple({name})")
             lines.append(f"{indent}node.v_{name} = [None if t is None else version_of(t) for t in {name}]")
             continue
+        # See note [In-place ops save a copy of self].
         source = f"{name}.clone()" if clone_self and name == "self" else name
         store = [f"saved = {source}", f"node.s_{name} = saved"]
         number = (
@@ -347,7 +348,12 @@ def view_source(recipe: Recipe) -> str:
     else:
         lines += ["        call.place_view(out, node)"]
     results = "outs" if multiple else "out"
+    # See note [Views that are replayed]; the ops that replay always have kept it already.
+    arguments = f"({''.join(n + ', ' for n in recipe.names[1:])})"
+    keep = "" if replay else f"keep_replay(function, {arguments}, self, {results})"
     lines += rare_lines(recipe, "        ", "node", results)
+    lines[-1] += f"; {keep}" if keep else ""
     lines += ["    else:", *carry_lines(recipe, "        ", results)]
-    lines += [f"    return {'outs' if multiple else 'out'}"]
+    lines += [f"        if RARE: {keep}"] if keep else []
+    lines += [f"    return {results}"]
     return "\n".join(lines) + "\n"

@@ -20,10 +20,10 @@ from refgrad.inplace_source import inplace_name, inplace_source, inplace_view_so
 from refgrad.layout import Layout, layout_of, lies_oddly, root_of
 from refgrad.lazy import plain
 from refgrad.recipe import HIDDEN, Recipe
-from refgrad.samples import Batched, guarded, per_sample
+from refgrad.samples import Batched, guarded, per_sample, recorded_edge
 from refgrad.storage import InferenceVersion, count_write, version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, edge_of, set_edge, wrap
-from refgrad.views import check_inplace, make_view, rebase_history
+from refgrad.views import check_inplace, keep_replay, make_view, rebase_history
 
 NAMESPACE = {
     "Batched": Batched,
@@ -39,6 +39,7 @@ NAMESPACE = {
     "NOWHERE": NOWHERE,
     "FREED": FREED,
     "edge_of": edge_of,
+    "recorded_edge": recorded_edge,
     "set_edge": set_edge,
     "modes": modes,
     "GRAD_OFF": modes.GRAD_OFF,
@@ -59,6 +60,7 @@ NAMESPACE = {
     "lies_oddly": lies_oddly,
     "root_of": root_of,
     "Layout": Layout,
+    "keep_replay": keep_replay,
     "make_view": make_view,
     "check_inplace": check_inplace,
     "rebase_history": rebase_history,

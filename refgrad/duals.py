@@ -110,9 +110,9 @@ class Apart:
 
 
 # Note [The tangent of a view is a view of the tangent]
-# A view asks its whole for a tangent each time it has none of its own, and takes the same window out of it: a write to
-# either tangent reaches the other, as with the tensors themselves. A dual written into a view of a plain tensor
-# gives the whole base a tangent, zero elsewhere.
+# A view asks its whole for a tangent each time it has none of its own, and takes the same window out of it: a
+# write to either tangent reaches the other, as with the tensors themselves. A dual written into a view of a
+# plain tensor gives the whole base a tangent, zero elsewhere.
 
 
 def tangent_of(tensor: Tensor) -> Tensor | None:
@@ -157,13 +157,13 @@ def set_tangent(tensor: Tensor, tangent: Tensor, written: bool = False) -> None:
     Raises:
         RuntimeError: the sizes differ, or the tangent itself has a tangent.
     """
-    if tensor._array.shape != tangent._array.shape:
+    if tensor._array.shape != tangent.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, "
             f"this is not supported. Tensor is of size {list(tensor._array.shape)} while the given forward "
-            f"gradient is of size {list(tangent._array.shape)}."
+            f"gradient is of size {list(tangent.shape)}."
         )
-    if tangent_of(tangent) is not None:
+    if not is_batched(tangent) and tangent_of(tangent) is not None:
         raise RuntimeError(
             "Setting a forward grad that itself has a forward gradient at the same level0 is not supported."
         )
@@ -173,11 +173,11 @@ def set_tangent(tensor: Tensor, tangent: Tensor, written: bool = False) -> None:
         if whole is not None and not has_tangent(whole):
             entire = tangent
             if not (lies_like(tangent, whole) and lies_like(tangent, tensor)):
-                entire = zeros_like(whole)
+                entire = zeros_like(whole, tangent)
                 tangent = part_of(entire, tensor).copy_(tangent)
             set_tangent(whole, entire)
         if not lies_like(tangent, tensor):
-            tangent = zeros_like(tensor).copy_(tangent)
+            tangent = zeros_like(tensor, tangent).copy_(tangent)
     keep_tangent(meta, tangent)
 
 
@@ -192,6 +192,8 @@ def has_tangent(tensor: Tensor) -> bool:
 
 def lies_like(tangent: Tensor, tensor: Tensor) -> bool:
     """Whether a tangent lies in its memory as the tensor lies in its own."""
+    if is_batched(tangent):
+        return tangent.lies_like(tensor)  # type: ignore[attr-defined]
     first, second = tangent._array, tensor._array
     one, other = layout_of(first), layout_of(second)
     if first.__class__ is not second.__class__ or one.shape != other.shape:
@@ -206,8 +208,15 @@ def capacity(array: np.ndarray) -> int:
     return root_of(array).nbytes // array.itemsize
 
 
-def zeros_like(tensor: Tensor) -> Tensor:
-    """Zeros in memory like that of a tensor."""
+def is_batched(tangent: Tensor) -> bool:
+    """Whether a tangent is a batched tensor, which has one for each sample; see func/batched_tangents.py."""
+    return tangent.__class__ is not Tensor and getattr(tangent, "IS_BATCHED", False)
+
+
+def zeros_like(tensor: Tensor, tangent: Tensor) -> Tensor:
+    """Zeros in memory like that of a tensor, batched as a tangent is."""
+    if is_batched(tangent):
+        return tangent.zeros_for(tensor)  # type: ignore[attr-defined]
     array = tensor._array
     memory = np.zeros(capacity(array), array.dtype)
     zeros = window(memory, memory.dtype, layout_of(array))

@@ -16,7 +16,7 @@ import numpy as np
 from refgrad import modes
 from refgrad.gradients import check_nan, fitted, fitted_array, fitted_later, validated
 from refgrad.graph import CALL_NODE, AccumulateGrad, GraphRoot, Node, split_edge, start
-from refgrad.hooks import post_accumulate_hooks, post_hooks, pre_hooks, tensor_hooks
+from refgrad.hooks import late_hooks, post_accumulate_hooks, pre_hooks, tensor_hooks
 from refgrad.layout import broadcast_shapes, is_dense, layout_of, overlaps_itself, strides_of
 from refgrad.ready import Ready
 from refgrad.storage import count_write, version_cell
@@ -181,8 +181,8 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
     """Visit each node once, highest sequence number first, after its gradients arrived; `node` first.
 
     `waiting` holds the gradients of nodes that wait for more. A node that becomes ready while no other is
-    goes next at once. Variables are cleared early where `add_gradient` and `accumulate` look at reference
-    counts.
+    goes next at once; else see note [Ready nodes run latest first]. Variables are cleared early where
+    `add_gradient` and `accumulate` look at reference counts.
     """
     ready = Ready()
     heap, push, pop = ready.heap, ready.push, ready.pop
@@ -213,6 +213,8 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
             grads = None
             if modes.RARE:
                 results = validated(node._next_edges, results, node)
+                if modes.state.late is not None:
+                    results = late_hooks(node, results, [])
                 if not keep_graph:
                     node.release_saved()
                 check_nan(node, results)
@@ -265,12 +267,12 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
                     push(target, there)
             gradient = array = there = None
             if not keep_graph:
-                node.release_saved()  # not before the gradients were found to fit
+                node.release_saved()  # see note [When saved tensors are freed]
     except BaseException as error:
         if modes.RARE and modes.state.rare.anomaly:
             report_anomaly(node)
-        if type(error) is ValueError and (refusal := shapes_refused(error)) is not None:
-            raise refusal from None
+        if type(error) is ValueError and MISFIT in str(error):
+            raise shapes_refused(error) from None
         raise
 
 
@@ -279,23 +281,22 @@ def is_plain(leaf: Tensor) -> bool:
     return leaf._meta.backward_hooks is None and leaf._meta.post_accumulate_hooks is None
 
 
-def shapes_refused(error: ValueError) -> Exception | None:
-    """PyTorch's refusal in place of NumPy's, where a formula's arrays do not broadcast.
+def shapes_refused(error: ValueError) -> Exception:
+    """PyTorch's refusal in place of NumPy's where a formula's arrays do not broadcast, else the error itself.
 
     That happens where a saved tensor was given other memory through `.data`, which no version tells.
     """
     trace: Any = error.__traceback__
     while trace.tb_next is not None:
         trace = trace.tb_next
-    text = str(error)
-    if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] != PACKAGE or MISFIT not in text:
-        return None
-    try:
-        shapes = [tuple(map(int, re.findall(r"\d+", part))) for part in re.findall(r"\(([\d,]*)\)", text)]
-        broadcast_shapes(*shapes[:2])
-    except RuntimeError as refusal:
-        return refusal
-    return None
+    if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+        given = re.findall(r"\(([\d,]*)\)", str(error))
+        shapes = [tuple(map(int, re.findall(r"\d+", sizes))) for sizes in given]
+        try:
+            broadcast_shapes(*shapes[:2])
+        except RuntimeError as refusal:
+            return refusal.with_traceback(None)
+    return error
 
 
 def report_anomaly(node: Node) -> None:
@@ -348,8 +349,8 @@ def visit(task: GraphTask, node: Node, grads: list) -> list | None:
     else:
         results = node.apply(grads, state.grad, task.needed)
         results = validated(node._next_edges, results, node)
-    if node._node_hooks is not None and node._node_hooks.post:
-        results = post_hooks(node, results, grads)
+    if has_post or state.late is not None:
+        results = late_hooks(node, results, grads if has_post else [])
     if state.grad is not task.create_graph:
         modes.set_grad(task.create_graph)
     return results
@@ -368,6 +369,7 @@ def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) 
         and references(array) == 3  # the tensor, `array`, the argument
         and gradient._array.dtype is array.dtype
         and (array.flags.forc or is_dense(array.shape, strides_of(array)))
+        and not (modes.RARE and modes.state.rare.before_write)  # a dispatch mode in PyTorch
     ):
         if modes.DUALS:
             first.add_(gradient)  # which takes the tangents along
@@ -405,8 +407,9 @@ def accumulate_at(node: AccumulateGrad, grads: list, own: list | None = None) ->
 def accumulate(leaf: Tensor, gradient: Tensor, own_references: int) -> None:
     """Take the gradient's memory, copy it, or add it to what is there; `own_references` are the caller's."""
     # Note [Whose memory .grad is]
-    # A first gradient becomes `.grad` uncopied if nobody else holds the tensor and it lies as the leaf's should. A
-    # further one is added in place, unless grad mode is on: then `.grad` becomes a new tensor with a history.
+    # A first gradient becomes `.grad` uncopied if nobody else holds the tensor and it lies as the leaf's
+    # should. A further one is added in place, unless grad mode is on: then `.grad` becomes a new tensor with
+    # a history.
     meta = leaf._meta
     held = meta.grad
     grad_mode = modes.state.grad

@@ -32,6 +32,11 @@ INFERENCE_SAVE = (
 INFERENCE_FLAG = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
 NOT_DIFFERENTIABLE_DTYPE = "Only Tensors of floating point and complex dtype can require gradients"
 NO_NONE_REPLACEMENT = "can't replace a None gradient with a non-None value"
+IN_TRANSFORM = (
+    "You are attempting to call Tensor.{0}() {1}inside of a function being transformed by a functorch "
+    "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, "
+    "jacfwd, hessian) or call {0}() outside of a function being transformed instead."
+)
 REPORT = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
 
 

@@ -14,13 +14,13 @@ ndarray = np.ndarray
 
 
 # Note [Undefined gradients]
-# None stands for a gradient that nobody made. It adds nothing to a sum, and a node that got nothing else runs all the
-# same, as do its hooks, which see None: formulas give None for every input, a custom Function is given zeros unless it
-# asked not to be. A leaf that only None reached keeps `.grad` as it was.
+# None stands for a gradient that nobody made. It adds nothing to a sum, and a node that got nothing else runs
+# all the same, as do its hooks, which see None: formulas give None for every input, a custom Function is
+# given zeros unless it asked not to be. A leaf that only None reached keeps `.grad` as it was.
 
 # Note [The gradient of a real tensor is real]
-# A gradient is brought to what its receiver's forward was: summed to its shape, cast to its dtype. Of a complex
-# gradient for a real tensor only the real part goes on.
+# A gradient is brought to what its receiver's forward was: summed to its shape, cast to its dtype. Of a
+# complex gradient for a real tensor only the real part goes on.
 
 
 def validated(edges: Sequence[Any], results: Any, node: Any) -> list:

@@ -100,8 +100,9 @@ class Node:
     def release_saved(self) -> None:
         """Let go of the saved tensors."""
         # Note [When saved tensors are freed]
-        # A run without retain_graph frees each node once it ran and its gradients were found to fit: one that raised
-        # may be run again, those above it may not. Sizes and numbers stay, so a node that saved no tensor runs on.
+        # A run without retain_graph frees each node once it ran and its gradients were found to fit: one that
+        # raised may be run again, those above it may not. Sizes and numbers stay, so a node that saved no
+        # tensor runs on.
         for name in self.SAVED:
             if getattr(self, "s_" + name) is not None:
                 setattr(self, "s_" + name, FREED)
@@ -144,7 +145,10 @@ class Node:
 
     def register_hook(self, *hooks: Callable) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after the node ran; a tuple replaces the former."""
-        return add_hook(node_hooks(self).post, self._one_hook("register_hook", hooks))
+        handle = add_hook(node_hooks(self).post, self._one_hook("register_hook", hooks))
+        if modes.state.node is self:
+            modes.set_late(self)
+        return handle
 
     def register_prehook(self, *hooks: Callable) -> RemovableHandle:
         """Call `hook(grad_outputs)` before the node runs; a returned tuple replaces `grad_outputs`."""
@@ -260,7 +264,9 @@ class RawSaved:
 
     __slots__ = ("node", "name", "index", "__weakref__")
 
-    def __init__(self, node: Node, name: str, index: int | None = None):
+    def __init__(self, node: Any = None, name: str = "", index: int | None = None):
+        if node is None:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
         self.node = node
         self.name = name
         self.index = index
@@ -377,8 +383,12 @@ class Packed:
 
     def unpack(self, tensor_type: type, node: Any = None) -> Any:
         """The tensor that the unpack hook gives back, for use in `node`."""
-        with modes_off():
-            result = self.unpack_hook(self.packed)
+        before, modes.state.node = modes.state.node, node
+        try:
+            with modes_off():
+                result = self.unpack_hook(self.packed)
+        finally:
+            modes.state.node = before
         if not isinstance(result, tensor_type):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result "

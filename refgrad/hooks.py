@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from refgrad import errors
+from refgrad import errors, modes
 from refgrad.graph import AccumulateGrad, Node
 from refgrad.tensor import Tensor, meta_of
 from refgrad.types import contiguous_format
@@ -34,19 +34,19 @@ def check_replacement(before: Tensor | None, after: Any, hook: Any) -> None:
 
 
 # Note [The order of hooks]
-# At each node: the hooks of the tensors it made, tensor by tensor in the order in which each got its first one, and
-# each hook with what the one before returned; then the gradients that `retain_grad` keeps; node prehooks; the
-# formula, or the sum into `.grad` and the post-accumulate hooks; node posthooks.
+# At each node: the hooks of the tensors it made, tensor by tensor in the order in which each got its first
+# one, and each hook with what the one before returned; then the gradients that `retain_grad` keeps; node
+# prehooks; the formula, or the sum into `.grad` and the post-accumulate hooks; node posthooks.
 
 # Note [Hooks of a leaf]
-# Tensor hooks and post-accumulate hooks hang on the leaf itself. Hooks on its AccumulateGrad die with that node,
-# which lives as long as a graph or a variable holds it. `autograd.grad` for a leaf runs its tensor hooks alone: the
-# gradient is captured where the node would begin.
+# Tensor hooks and post-accumulate hooks hang on the leaf itself. Hooks on its AccumulateGrad die with that
+# node, which lives as long as a graph or a variable holds it. `autograd.grad` for a leaf runs its tensor
+# hooks alone: the gradient is captured where the node would begin.
 
 
 def tensor_hooks(node: Node, grads: list) -> list:
     """Run the hooks on the tensors that this node made, then keep the gradients for `retain_grad`."""
-    if type(node) is AccumulateGrad:
+    if isinstance(node, AccumulateGrad):  # or that of a tensor inside a transform
         own = node.variable._meta.backward_hooks
         registered = [(0, own)] if own else []
     else:
@@ -101,6 +101,13 @@ def post_hooks(node: Node, results: list, grads: list) -> list:
         if result is not None:
             results = replaced(results, result, hook)
     return results
+
+
+def late_hooks(node: Node, results: tuple | list, grads: list) -> list:
+    """Run the hooks of a node that got some while it ran, see note [Hooks that come while their node runs]."""
+    modes.set_late(None)
+    has_post = node._node_hooks is not None and node._node_hooks.post
+    return post_hooks(node, list(results), grads) if has_post else list(results)
 
 
 def replaced(before: list, after: Any, hook: Any) -> list:

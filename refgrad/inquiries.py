@@ -16,6 +16,7 @@ from refgrad.ops.from_data import full_type_name
 from refgrad.storage import TypedStorage, UntypedStorage, storage_key
 from refgrad.tensor import Tensor
 from refgrad.types import MemoryFormat
+from refgrad.views import taken_again
 
 ELSEWHERE = (
     *("is_cuda", "is_ipu", "is_maia", "is_meta", "is_mkldnn", "is_mps", "is_mtia", "is_nested"),
@@ -31,6 +32,31 @@ Tensor.name = property(lambda self: None)
 def get_device(self: Tensor) -> int:
     """The number of the device: -1 for the CPU."""
     return -1
+
+
+def lies_alike(tensor: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same place in storages of the same number of elements."""
+    if tensor.shape != other.shape or tensor.storage_offset() != other.storage_offset():
+        return False
+    strides = zip(tensor.shape, tensor.stride(), other.stride(), strict=True)
+    if any(size > 1 and own != theirs for size, own, theirs in strides):
+        return False
+    sizes = [each.untyped_storage().nbytes() // each.element_size() for each in (tensor, other)]
+    return sizes[0] == sizes[1] and tensor.is_conj() == other.is_conj() and tensor.is_neg() == other.is_neg()
+
+
+@attach
+def _view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
+    """This view taken of another base; None if it is no view, or the base lies otherwise in memory."""
+    if not self._is_view() or not lies_alike(new_base, self._base):
+        return None
+    return taken_again(self, new_base)
+
+
+@attach
+def _view_func_unsafe(self: Tensor, new_base: Tensor) -> Tensor | None:
+    """This view taken of another base, whatever that looks like; None if it is no view."""
+    return taken_again(self, new_base) if self._is_view() else None
 
 
 @attach

@@ -209,7 +209,7 @@ def view_strides(
 
 
 def lies_oddly(array: np.ndarray) -> bool:
-    """Whether dimensions of size 1 have strides that NumPy does not keep in what it computes from the array."""
+    """Whether dimensions of size 1 have strides that NumPy does not keep in what it computes from this."""
     return 1 in array.shape and strides_of(array) != contiguous_strides(array.shape)
 
 
@@ -225,13 +225,17 @@ def iterated_strides(shape: Sequence[int], operands: Sequence[np.ndarray]) -> tu
 
 def cast(array: np.ndarray, kind: np.dtype) -> np.ndarray:
     """A copy in another type whose dimensions lie in memory in the same order; what is expanded has none."""
-    if not (array.size and (0 in array.strides or lies_oddly(array))):
+    if array.size and 0 not in array.strides and not lies_oddly(array):
         return array.astype(kind)
-    own = strides_of(array)
-    strides = own if is_dense(array.shape, own) else iterated_strides(array.shape, [array])
-    copy = window(np.empty(array.size, kind), kind, Layout(array.shape, strides, 0))
+    copy = window(np.empty(array.size, kind), kind, Layout(array.shape, kept_strides(array), 0))
     copy[...] = array
     return copy
+
+
+def kept_strides(array: np.ndarray) -> tuple[int, ...]:
+    """The strides of a copy: those of a dense array, else those of its dimensions sorted by stride."""
+    strides = strides_of(array)
+    return strides if is_dense(array.shape, strides) else iterated_strides(array.shape, [array])
 
 
 def ordered_strides(shape: Sequence[int], opinions: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

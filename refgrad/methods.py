@@ -4,6 +4,7 @@ Python.
 
 import copy
 import warnings
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -66,11 +67,8 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
-IN_TRANSFORM = (
-    "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) "
-    "inside of a function being transformed by a functorch transform. This is unsupported, please attempt to "
-    "use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside "
-    "of a function being transformed instead."
+IN_TRANSFORM = errors.IN_TRANSFORM.format(
+    "requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) "
 )
 
 
@@ -124,6 +122,21 @@ def del_data(self: Tensor) -> None:
 
 
 Tensor.data = property(get_data, set_data, del_data)
+
+
+def set_grad_fn(self: Tensor, value: None) -> None:
+    """Take the tensor out of the graph; the old way of `detach_`."""
+    if value is not None:
+        raise RuntimeError("_grad_fn can be only set to None")
+    self.detach_()
+
+
+def del_grad_fn(self: Tensor) -> None:
+    """Refused."""
+    raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
+
+
+Tensor._grad_fn = property(lambda self: self.grad_fn, set_grad_fn, del_grad_fn)
 
 
 # Conversion to Python ---------------------------------------------------------------------------------------
@@ -326,14 +339,20 @@ def window_like(array: np.ndarray, root: np.ndarray, copied_root: np.ndarray) ->
     return np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
 
 
+def warn_if_has_hooks(tensor: Any) -> None:
+    """Warn about the hooks that pickling a tensor drops, but for those marked as unserializable."""
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can "
+                "decorate the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=3,
+            )
+
+
 def reduce(self: Tensor, protocol: Any) -> Any:
     """Pickling and `copy.copy`: a leaf without `.grad`; hooks stay behind, with a warning."""
-    for hook in (self._backward_hooks or {}).values():
-        warnings.warn(
-            f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can "
-            "decorate the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
-            stacklevel=2,
-        )
+    warn_if_has_hooks(self)
     array = self._array.plain() if isinstance(self._array, LazyArray) else self._array
     root = root_of(array)
     place = None
@@ -375,6 +394,7 @@ def rebuild(
     if requires_grad:
         new._set_requires_grad(True)
     new.__dict__.update(attributes)
+    new._backward_hooks = OrderedDict()  # which PyTorch brings along empty
     return new
 
 

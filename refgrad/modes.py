@@ -32,7 +32,7 @@ sequence = itertools.count()
 class Rare:
     """The rare modes of one thread, and those of the whole process."""
 
-    __slots__ = ("inference", "saved_tensor_hooks", "hooks_disabled", "before_write")
+    __slots__ = ("inference", "saved_tensor_hooks", "hooks_disabled", "before_write", "view_replay")
     anomaly = False  # of the whole process, as in PyTorch
     check_nan = True
 
@@ -41,6 +41,7 @@ class Rare:
         self.saved_tensor_hooks: tuple = ()
         self.hooks_disabled: str | None = None
         self.before_write: Callable | None = None  # called with a tensor that is about to be written
+        self.view_replay = False  # whether views keep how they are made again
 
 
 class State(threading.local):
@@ -54,17 +55,18 @@ class State(threading.local):
         self.task: Any = None  # the run it belongs to
         self.transforms = 0  # how many transforms of torch.func are running
         self.multithreading = True  # whether a run may use several threads, kept and told again
-        self.view_replay = False  # whether views are always replayed, kept and told again
         self.no_random = False  # inside a vmap that forbids random numbers
+        self.late: Any = None  # the node that runs, if it got a hook since it began
+        self.inference_leaves = False  # inside a call that records inference tensors, see samples.py
 
 
 state = State()
 
 
 # Note [Who sets grad mode]
-# Grad mode belongs to the thread; a new thread begins with it on. A run sets it to `create_graph` for formulas and
-# hooks, whatever its caller's is, and gives it back. The forward of a custom Function has it off. A decorated
-# generator has its own while its body runs, and leaves the caller's alone between two items.
+# Grad mode belongs to the thread; a new thread begins with it on. A run sets it to `create_graph` for
+# formulas and hooks, whatever its caller's is, and gives it back. The forward of a custom Function has it
+# off. A decorated generator has its own while its body runs, and leaves the caller's alone between two items.
 
 
 def set_grad(enabled: bool) -> None:
@@ -78,6 +80,18 @@ def grad_enabled() -> bool:
     return not GRAD_OFF or state.grad
 
 
+# Note [Hooks that come while their node runs]
+# What a formula runs (an unpack hook, a custom backward) may hang a hook on the node that it runs for. That
+# hook is called, but not shown the gradients that the node got. The engine, which asked before it ran the
+# node, looks again because the beacon is on.
+
+
+def set_late(node: Any) -> None:
+    """Note that the running node got a hook; None when that was seen to."""
+    state.late = node
+    (RARE.discard if node is None else RARE.add)(-2 - threading.get_ident())
+
+
 def set_rare(**changes: object) -> dict[str, object]:
     """Switch rare modes; returns the former values, to be given back to this function."""
     rare = state.rare
@@ -86,7 +100,7 @@ def set_rare(**changes: object) -> dict[str, object]:
         setattr(Rare if name in ("anomaly", "check_nan") else rare, name, value)
     (RARE.add if Rare.anomaly else RARE.discard)(EVERY_THREAD)
     on = rare.inference or rare.saved_tensor_hooks or rare.hooks_disabled is not None
-    on = on or rare.before_write is not None
+    on = on or rare.before_write is not None or rare.view_replay
     (RARE.add if on else RARE.discard)(threading.get_ident())
     return before
 

@@ -50,7 +50,7 @@ def make_front(name: str, method: bool) -> Callable | None:
     overloads = overloads_of(name)
     if method:
         overloads = [o for o in overloads if any(a.name == "self" for a in o.entry.schema.arguments)]
-    elif not signatures.of_function(name) and name not in FUNCTIONS_TOO:
+    elif not (signatures.of_function(name) or name in FUNCTIONS_TOO or name.startswith("_foreach_")):
         return None
     return front(name, overloads, method) if overloads else None
 
@@ -109,10 +109,12 @@ linalg_solve linalg_solve_ex linalg_svd linalg_svdvals
 OF_ONE_TYPE = frozenset(_OF_ONE_TYPE.split())
 """Names whose outputs must have the type of the result."""
 WRITTEN_BY = {
-    **dict.fromkeys(("column_stack", "concat", "concatenate", "dstack", "hstack", "row_stack", "vstack"), "cat"),
-    **{"linalg_svd": "_linalg_svd", "linalg_inv": "linalg_inv_ex", "linalg_multi_dot": "mm"},
+    **dict.fromkeys("column_stack concat concatenate dstack hstack row_stack vstack".split(), "cat"),
+    "linalg_svd": "_linalg_svd",
+    "linalg_inv": "linalg_inv_ex",
+    "linalg_multi_dot": "mm",
 }
-"""The op inside that refuses to write where a gradient is wanted, where it is another than the name called."""
+"""The op inside that refuses to write a result that wants a gradient, where it has another name."""
 
 
 def write_out(name: str, values: list, result: Any, out: Any) -> Any:
@@ -130,8 +132,8 @@ def write_out(name: str, values: list, result: Any, out: Any) -> Any:
     tensors = [value for value in flat if isinstance(value, Tensor)]
     if modes.grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, out)):
         raise RuntimeError(
-            f"{WRITTEN_BY.get(name, name)}(): functions with out=... arguments don't support automatic differentiation, but one of "
-            "the arguments requires grad."
+            f"{WRITTEN_BY.get(name, name)}(): functions with out=... arguments don't support automatic "
+            "differentiation, but one of the arguments requires grad."
         )
     call.check_write(out, tensors)
     if name in OF_ONE_TYPE and result.dtype is not out.dtype:
@@ -206,5 +208,5 @@ def method_names() -> list[str]:
 
 Tensor.__getattr__ = tensor_getattr  # type: ignore[method-assign]
 Tensor.__dir__ = lambda self: {*object.__dir__(self), *method_names()}  # type: ignore[method-assign]
-TensorMeta.__getattr__ = class_getattr  # type: ignore[attr-defined]
-TensorMeta.__dir__ = lambda cls: {*type.__dir__(cls), *method_names()}  # type: ignore[method-assign]
+TensorMeta.__getattr__ = class_getattr
+TensorMeta.__dir__ = lambda cls: {*type.__dir__(cls), *method_names()}  # type: ignore[assignment]

@@ -4,10 +4,10 @@ from refgrad.graph import Node
 
 
 # Note [Ready nodes run latest first]
-# A node gets its sequence number when it is made, so the operation that the forward made last runs first, however
-# the results were used. A leaf's AccumulateGrad has the highest number there is and runs as soon as its gradient is
-# complete. Nodes of one number, leaves above all, leave in the order of PyTorch's binary heap, which is not that of
-# their arrival: six leaves of one node come as 0 2 5 4 1 3.
+# A node gets its sequence number when it is made, so the operation that the forward made last runs first,
+# however the results were used. A leaf's AccumulateGrad has the highest number there is and runs as soon as
+# its gradient is complete. Nodes of one number, leaves above all, leave in the order of PyTorch's binary
+# heap, which is not that of their arrival: six leaves of one node come as 0 2 5 4 1 3.
 
 
 class Ready:

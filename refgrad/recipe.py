@@ -39,10 +39,11 @@ DERIVED = {
 
 
 # Note [Saved inputs and saved results]
-# A node saves what the formulas of wanted gradients ask for and nothing else: of a product with a constant only the
-# constant. A saved input is the tensor itself (`_saved_self is x`). A result of the node's own is saved as memory and
-# counter, since the tensor would hold its node in a cycle; whoever looks gets a new tensor in the result's place of the
-# graph. Both remember the version they had, and are refused when it has risen.
+# A value that one formula alone reads is saved if that formula's gradient is wanted, one that several read
+# always: of a product with a constant, only the constant. A saved input is the tensor itself (`_saved_self is
+# x`). A result of the node's own is saved as memory and counter, since the tensor would hold its node in a
+# cycle; whoever looks gets a new tensor in the result's place of the graph. Both remember the version they
+# had, and are refused when it has risen.
 
 
 class Formula:

@@ -9,6 +9,10 @@ sample.
 from collections.abc import Callable
 from typing import Any
 
+from refgrad import modes
+from refgrad.storage import InferenceVersion
+from refgrad.tensor import Tensor, accumulator, edge_of
+
 
 class Batched(Exception):
     """A batched tensor was asked for its memory."""
@@ -19,7 +23,65 @@ PER_SAMPLE: list[Callable] = []  # func/batching.py puts the function here
 
 def per_sample(function: Callable, args: tuple, kwargs: dict | None = None) -> Any:
     """Run a call, which raised `Batched`, for each sample of its arguments."""
+    if any(is_inference_leaf(tensor) for tensor in tensors_in(args)):
+        return of_inference_leaves(function, args)
     return PER_SAMPLE[0](function, args, kwargs or {})
+
+
+# Note [Calls of inference tensors alone]
+# An inference tensor may require grad. Outside inference mode a call is recorded for it only where another
+# argument is a normal tensor, or a number that PyTorch makes a tensor of: without one nothing of autograd is
+# between the call and PyTorch's kernels. A generated function that meets such a leaf stops with `Batched`
+# and comes back through `per_sample`, so that nothing is asked where there is none.
+
+
+def recorded_edge(tensor: Tensor) -> Any:
+    """The edge, found on demand, of an argument of a call that may be recorded.
+
+    Raises:
+        Batched: it is an inference tensor, and what the call's other arguments are was not looked at.
+    """
+    if tensor._meta.base is not None:
+        return edge_of(tensor)
+    if tensor._version_cell.__class__ is InferenceVersion and not modes.state.inference_leaves:
+        raise Batched
+    return accumulator(tensor)
+
+
+def is_inference_leaf(tensor: Tensor) -> bool:
+    """Whether a tensor was made in inference mode and requires grad."""
+    if getattr(tensor, "IS_BATCHED", False):
+        return False
+    return tensor._version_cell.__class__ is InferenceVersion and tensor.requires_grad
+
+
+def tensors_in(args: tuple) -> list[Tensor]:
+    """The tensors among arguments, those in lists too."""
+    found: list[Tensor] = []
+    for value in args:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += [each for each in value if isinstance(each, Tensor)]
+    return found
+
+
+def of_inference_leaves(function: Callable, args: tuple) -> Any:
+    """Run a generated function that met an inference tensor that requires grad."""
+    arguments = function.__globals__["op"].schema.arguments
+    is_normal = any(
+        argument.is_tensor and value is not None and not isinstance(value, Tensor)
+        for argument, value in zip(arguments, args, strict=False)
+    ) or not all(tensor.is_inference() for tensor in tensors_in(args))
+    state = modes.state
+    before = state.grad, state.inference_leaves
+    state.inference_leaves = True
+    modes.set_grad(is_normal)
+    try:
+        return function(*args)
+    finally:
+        state.inference_leaves = before[1]
+        modes.set_grad(before[0])
 
 
 def guarded(source: str, names: list[str]) -> str:

@@ -21,7 +21,7 @@ from refgrad.binding import TYPES, register_tensor_type
 from refgrad.printing import set_printoptions
 from refgrad.signatures.shown import is_function
 from refgrad.storage import TypedStorage, UntypedStorage
-from refgrad.tensor import Device, Tensor
+from refgrad.tensor import Device, Tensor, refuse_writes
 from refgrad.types import MemoryFormat, TensorLayout
 
 families: Any = importlib.import_module("refgrad.ops")  # by this way, for `refgrad.ops` is `torch.ops`
@@ -29,6 +29,7 @@ for family in pkgutil.iter_modules(families.__path__):
     importlib.import_module(f"{families.__name__}.{family.name}")
 
 register_tensor_type(Tensor)
+refuse_writes()
 TYPES.register("Device", Device, "torch.device")
 TYPES.register("MemoryFormat", MemoryFormat, "torch.memory_format")
 TYPES.register("Layout", TensorLayout, "torch.layout")

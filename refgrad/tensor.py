@@ -277,6 +277,10 @@ class Tensor(metaclass=TensorMeta):
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self._set_requires_grad(value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     def _can_require_grad(self) -> bool:
         return self.dtype.category >= dtypes.FLOATING
 
@@ -321,6 +325,14 @@ class Tensor(metaclass=TensorMeta):
         """A flag of long ago, always False."""
         warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
         return False
+
+    @volatile.setter
+    def volatile(self, value: object = None) -> None:
+        warnings.warn(
+            "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+            UserWarning,
+            stacklevel=2,
+        )
 
     def _is_view(self) -> bool:
         return self._meta is not None and self._meta.base is not None
@@ -405,10 +417,12 @@ class Tensor(metaclass=TensorMeta):
         """Keep the gradient of this non-leaf in `.grad` too.
 
         Raises:
-            RuntimeError: the tensor does not require grad.
+            RuntimeError: the tensor does not require grad, or a transform is running.
         """
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if modes.state.transforms:
+            raise RuntimeError(errors.IN_TRANSFORM.format("retain_grad", ""))
         node = self.grad_fn
         if node is None or self._meta is not None and self._meta.retains_grad:
             return
@@ -460,34 +474,30 @@ class Tensor(metaclass=TensorMeta):
     def _backward_hooks(self, hooks: Any) -> None:
         meta_of(self).backward_hooks = hooks
 
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
+
     @property
     def _post_accumulate_grad_hooks(self) -> OrderedDict | None:
         return None if self._meta is None else self._meta.post_accumulate_hooks
 
 
-def refuse_to_set(name: str) -> Callable:
-    """The setter of an attribute that users cannot set."""
+def refuse_writes() -> None:
+    """Give each property that users cannot set or delete PyTorch's refusals, once all are attached."""
+    for name, value in vars(Tensor).copy().items():
+        if isinstance(value, property) and value.fset is None:
+            setattr(Tensor, name, value.setter(refusal(name)).deleter(refusal(name)))
 
-    def refuse(tensor: Tensor, value: object) -> None:
+
+def refusal(name: str) -> Callable:
+    """The setter and deleter of an attribute that users can only read."""
+
+    def refuse(tensor: Tensor, value: object = None) -> None:
         raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
 
     return refuse
 
-
-for fixed in (
-    "dtype",
-    "shape",
-    "ndim",
-    "device",
-    "layout",
-    "_version",
-    "is_leaf",
-    "output_nr",
-    "grad_fn",
-    "_base",
-    "retains_grad",
-):
-    setattr(Tensor, fixed, vars(Tensor)[fixed].setter(refuse_to_set(fixed)))
 
 Tensor.__module__ = "torch"  # shown by `type`
 
@@ -581,8 +591,8 @@ PLACED.append(placed_at)
 def set_edge(tensor: Tensor, edge: Any) -> None:
     """Give a tensor a new place in the graph."""
     # Note [Retained gradients move, hooks stay]
-    # A hook watches the value that it was put on, and stays with the node of that value; `retain_grad` is about the
-    # tensor, so that `.grad` becomes the gradient of what the tensor holds last.
+    # A hook watches the value that it was put on, and stays with the node of that value; `retain_grad` is
+    # about the tensor, so that `.grad` becomes the gradient of what the tensor holds last.
     meta = tensor._meta
     if meta is None:
         tensor._edge = edge

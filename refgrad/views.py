@@ -34,10 +34,11 @@ DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (
 )
 
 # Note [Creation kinds]
-# A view made under no_grad or in inference mode has no node that a later write could be recorded on; a view made by a
-# custom Function would lose that Function's backward; of several views made at once none can be made anew from the
-# base alone. All these may be looked at, and written where nothing is recorded, but not written under autograd, nor
-# used once their base was. A view of such a view is of the same kind.
+# A view made under no_grad or in inference mode has no node that a later write could be recorded on; a view
+# made by a custom Function would lose that Function's backward; of several views made at once none can be
+# made anew from the base alone. All these may be read, and may be written where nothing is recorded, but not
+# under autograd; nor may they be used there once their memory was written. A view of such a view is of the
+# same kind.
 
 APART = object()  # of a view that takes no part in its base's tangent, see duals.py
 
@@ -115,10 +116,34 @@ def chained(first: Callable | None, second: Callable | None, source: Tensor) -> 
     return lambda base: second(first(base))
 
 
+# Note [Views that are replayed]
+# A stale view of strides is made anew by one as_strided on its base. Views made under
+# `_force_original_view_tracking`, and those that no strides can express, keep the steps that led to them, and
+# these are taken again.
+
+
+def keep_replay(function: Callable, arguments: tuple, source: Tensor, results: Any) -> None:
+    """Let views that were just made of `source` remember how, where that is asked for."""
+    if not modes.state.rare.view_replay:
+        return
+    several = results.__class__ is tuple
+    for index, view in enumerate(results if several else (results,)):
+        if view._meta is None:
+            continue
+
+        def again(base: Tensor, index: int = index) -> Tensor:
+            made = function(base, *arguments)
+            return made[index] if several else made
+
+        above = source._meta
+        is_base = above is None or above.base is None
+        view._meta.replay = again if is_base else chained(above.replay, again, source)
+
+
 # Note [Stale views are made anew]
-# A write to the base, or through another view of it, gives the base a new history. What was computed from a view
-# before keeps its graph; the view itself gets a new node, on top of the new history, when somebody next asks for its
-# place in the graph. A chain of strided views becomes one as_strided then.
+# A write to the base, or through another view of it, gives the base a new history. What was computed from a
+# view before keeps its graph; the view itself gets a new node, on top of the new history, when somebody next
+# asks for its place in the graph. A chain of strided views becomes one as_strided then.
 
 
 def refresh(view: Tensor) -> Any:
@@ -146,16 +171,22 @@ def refresh(view: Tensor) -> Any:
 
 def replayed(meta: AutogradMeta, view: Tensor) -> Node:
     """The node of the view taken from its base again; it leads nowhere if the base was detached since."""
-    if meta.replay is None:
-        base = meta.base
-        if not base.requires_grad:
-            base = alias(base)
-            base._edge = NOWHERE
-        return base.as_strided(*layout_of(view._array)).grad_fn
-    fresh = meta.replay(meta.base)
-    if strides_of(fresh._array) != strides_of(view._array) or fresh._array.shape != view._array.shape:
-        fresh = fresh.as_strided(*layout_of(view._array))
-    return fresh.grad_fn
+    base = meta.base
+    if meta.replay is None and not base.requires_grad:
+        base = alias(base)
+        base._edge = NOWHERE
+    return taken_again(view, base).grad_fn
+
+
+def taken_again(view: Tensor, base: Tensor) -> Tensor:
+    """The same view, of another base."""
+    layout, replay = layout_of(view._array), view._meta.replay
+    if replay is None:
+        return base.as_strided(*layout)
+    fresh = replay(base)
+    if strides_of(fresh._array) != layout.strides or fresh._array.shape != layout.shape:
+        fresh = fresh.as_strided(*layout)
+    return fresh
 
 
 REFRESH.append(refresh)
@@ -172,7 +203,7 @@ def replayed_layout(replay: Callable, base: Tensor) -> Layout:
 
 
 def check_kind(meta: AutogradMeta, modified: str) -> None:
-    """Refuse what a view's creation kind forbids.
+    """Refuse what a view's creation kind forbids. See note [Creation kinds].
 
     Raises:
         RuntimeError: the kind is not DEFAULT.
@@ -209,9 +240,9 @@ def check_inplace(tensor: Tensor) -> None:
 
 
 # Note [A write to a view is a write to its base]
-# The node of the write becomes part of the base's history: a CopySlices node takes the base's place, gives the
-# written part of the gradient to the op's node, and sends what comes back, with the rest untouched, to what the base
-# was before. The view's own node is made anew on top of it. Each write adds one CopySlices.
+# The node of the write becomes part of the base's history: a CopySlices node takes the base's place, gives
+# the written part of the gradient to the op's node, and sends what comes back, with the rest untouched, to
+# what the base was before. The view's own node is made anew on top of it. Each write adds one CopySlices.
 
 
 def rebase_history(tensor: Tensor, node: Node) -> None:
@@ -228,7 +259,7 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
 
 
 class CopySlices(Node):
-    """A write into a view, seen from the base: part of the base's gradient goes through the op's node."""
+    """A write into a view, seen from the base. See note [A write to a view is a write to its base]."""
 
     __slots__ = ("base_layout", "view_layout", "replay", "function")
     function: Any  # a node, or FREED

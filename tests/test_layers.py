@@ -12,15 +12,15 @@ errors dtypes layout lazy types return_types schema argument_errors binding sign
 storage handles graph generator tensor printing views duals
 samples call recipe apply_source call_source inplace_source compiler op gradients hooks ready engine
 kernels ops
-forms namespaces linalg fft special functional operators toplevel autograd _C methods inquiries \
-serialization settings surface random nn optim func utils testing distributions backends cuda
+forms namespaces _VF _ops linalg fft special functional operators toplevel autograd _C methods inquiries \
+serialization settings surface random nn optim func _vmap_internals utils testing distributions backends cuda
 """
 HARNESS = """
 program outcome
 facts trace compare verdict known
 engines run record
 generate finding simplify buckets judge reduce cases new campaign mutants score
-cli commands campaign_commands score_commands explain picture report semantics pytest_plugin
+cli commands campaign_commands score_commands explain picture report semantics findings pytest_plugin
 """
 DOORS = {
     "torch": ("harness/engines/pytorch.py", "harness/engines/compiled.py", "harness/generate/opinfo.py"),

@@ -2,7 +2,7 @@
 
 topic: engine
 features: foreach, saved, next-functions, ties
-rule: torch._foreach_maximum, derivatives of list ops
+rule: torch.maximum
 """
 import torch
 

@@ -2,7 +2,7 @@
 
 topic: numerics
 features: complex, scalar, activation, saved, error
-rule: conversion of a number to the type of the tensor
+rule: torch.nn.functional.threshold
 """
 import torch
 

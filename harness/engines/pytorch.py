@@ -23,6 +23,14 @@ class TorchEngine(Engine):
         torch.set_warn_always(True)  # else some warnings come once per process
         torch.storage._set_always_warn_typed_storage_removal(True)  # as this one does all the same
 
+    def memory_of(self, tensor: torch.Tensor) -> int:
+        try:
+            return tensor.untyped_storage().data_ptr()
+        except RuntimeError:
+            if tensor._is_zerotensor():  # zeros that are not in memory yet
+                return 0
+            raise
+
     def reset(self) -> None:
         torch.default_generator.manual_seed(0)  # the CPU's alone: torch.manual_seed asks every device, 0.3 ms
         self.restore()

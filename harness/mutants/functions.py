@@ -120,7 +120,7 @@ mutant(
 mutant(
     "leaves_may_be_dirty",
     "autograd.function_outputs",
-    "    if tensor.is_leaf and tensor.requires_grad:\n",
+    "    if is_leaf and tensor.requires_grad:\n",
     "    if False:\n",
     "A leaf that requires grad may be marked as dirty.",
 )

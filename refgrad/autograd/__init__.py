@@ -126,11 +126,12 @@ def backward(
         if isinstance(target, GradientEdge):
             targets.append(target.edge)
             continue
+        check_input(target)
         target.retain_grad()
         targets.append(edge_of(target))
-    engine.execute(edges, gradients, keep, create, targets)
     if create:
         modes.warn_once(CYCLE)
+    engine.execute(edges, gradients, keep, create, targets)
 
 
 def grad(
@@ -332,6 +333,16 @@ def root_edges(roots: Sequence) -> list:
     return edges
 
 
+def check_input(target: Any) -> None:
+    """Refuse an input that is no tensor.
+
+    Raises:
+        RuntimeError: it is none.
+    """
+    if not isinstance(target, Tensor):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
+
+
 def input_edge(target: Any) -> Any:
     """The edge at which an input's gradient is captured.
 
@@ -340,8 +351,7 @@ def input_edge(target: Any) -> Any:
     """
     if isinstance(target, GradientEdge):
         return target.edge
-    if not isinstance(target, Tensor):
-        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
+    check_input(target)
     edge = edge_of(target)
     if edge is None or edge.__class__ is tuple and edge[0] is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")

@@ -3,13 +3,29 @@
 import warnings
 
 from refgrad import modes
+from refgrad.tensor import type_name
+
+
+def switched(enabled: bool, check_nan: bool) -> dict:
+    """Switch anomaly detection; returns how it was.
+
+    Raises:
+        TypeError: one of the two is no bool.
+    """
+    for position, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not "
+                f"{type_name(value)}"
+            )
+    return modes.set_rare(anomaly=enabled, check_nan=check_nan)
 
 
 class set_detect_anomaly:
     """Sets anomaly detection when called, and restores the former state at the end of a `with` block."""
 
     def __init__(self, mode: bool, check_nan: bool = True):
-        self.previous = modes.set_rare(anomaly=mode, check_nan=check_nan)
+        self.previous = switched(mode, check_nan)
 
     def __enter__(self) -> None:
         pass
@@ -30,7 +46,7 @@ class detect_anomaly:
         )
 
     def __enter__(self) -> None:
-        self.previous = modes.set_rare(anomaly=True, check_nan=self.check_nan)
+        self.previous = switched(True, self.check_nan)
 
     def __exit__(self, *exception: object) -> None:
         modes.set_rare(**self.previous)

@@ -78,7 +78,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for name, given in (("primal", tensor), ("tangent", tangent)):
         if not (given.is_floating_point() or given.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {given.dtype}")
-        if getattr(given, "IS_BATCHED", False):
+        if duals.is_batched(given) and not given.level.IS_LEGACY:
             raise RuntimeError(
                 "Batching rule not implemented for aten::_make_dual; the fallback path doesn't work on out= "
                 "or view ops."

@@ -76,9 +76,10 @@ class FunctionCtx:
 
 
 # Note [The context is the node]
-# The `ctx` of forward, the `ctx` of backward and the result's `grad_fn` are one object. It has its number and its edges
-# before forward runs; its outputs, marks and saved tensors are settled when forward has returned. What users set on it
-# stays theirs: it is neither checked for writes nor freed, as what `save_for_backward` keeps is.
+# The `ctx` of forward, the `ctx` of backward and the result's `grad_fn` are one object. It has its number and
+# its edges before forward runs; its outputs, marks and saved tensors are settled when forward has returned.
+# What users set on it stays theirs: it is neither checked for writes nor freed, as what `save_for_backward`
+# keeps is.
 
 
 class FunctionBase(FunctionCtx, Node):
@@ -210,6 +211,7 @@ class BackwardCFunction(FunctionBase):
         return backward
 
     def _filled(self, grads: list) -> list:
+        # See note [Undefined gradients].
         if not self._fills_in_zeros:
             return grads
         filled = []

@@ -32,7 +32,7 @@ ONE_OUTPUT = (
 
 
 class SavedResult:
-    """An output that was saved by its own Function: memory and counter only, so that no cycle arises."""
+    """An output that its own Function saved. See note [Saved inputs and saved results]."""
 
     __slots__ = ("array", "cell", "number")
 
@@ -138,18 +138,19 @@ def placed(
 
 def rebased(ctx: Any, tensor: Tensor, number: int, is_input: bool, count: int) -> Tensor:
     """A dirty input whose history goes on with the node."""
-    if tensor._is_view():
-        views.check_inplace(tensor)
-        if count > 1:
-            raise RuntimeError(ONE_OUTPUT)
-    if tensor.is_leaf and tensor.requires_grad:
+    is_view = tensor._is_view()
+    is_leaf = tensor._meta.edge is None if is_view else tensor.is_leaf  # of a stale view, as it was
+    if is_leaf and tensor.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
         warnings.warn(NOT_AN_INPUT, UserWarning, stacklevel=5)
-    if tensor._is_view():
-        views.rebase_history(tensor, ctx)
-    else:
+    if not is_view:
         set_edge(tensor, make_edge(ctx, number))
+        return tensor
+    if count > 1:
+        raise RuntimeError(ONE_OUTPUT)
+    views.check_inplace(tensor)
+    views.rebase_history(tensor, ctx)
     return tensor
 
 

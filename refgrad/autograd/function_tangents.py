@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from refgrad import dtypes
-from refgrad.duals import Apart, is_enabled, remember_result, set_tangent, tangent_of
+from refgrad.duals import Apart, is_batched, is_enabled, remember_result, set_tangent, tangent_of
 from refgrad.graph import split_edge
 from refgrad.storage import version_of
 from refgrad.tensor import Tensor, type_name
@@ -32,6 +32,10 @@ NO_VIEW = (
 OTHER_VIEW = (
     "A custom Function is returning a view but the jvp is not returning a view of the given grad input."
 )
+OTHER_BASE = (
+    "A custom Function is returning a view but the jvp is not returning a view of the same base as the given "
+    "grad input."
+)
 
 
 def prepare(ctx: Any, arguments: tuple) -> Callable | None:
@@ -41,7 +45,7 @@ def prepare(ctx: Any, arguments: tuple) -> Callable | None:
         return None
 
     def carry(outputs: Sequence, dirty: Sequence, fixed: Sequence) -> None:
-        versions = [None if tangent is None else version_of(tangent) for tangent in given]
+        versions = [None if tangent is None else writes_of(tangent) for tangent in given]
         with Apart():
             tangents = checked(run(ctx, arguments, given), len(outputs))
         for number, (output, tangent) in enumerate(zip(outputs, tangents, strict=True)):
@@ -64,6 +68,11 @@ def prepare(ctx: Any, arguments: tuple) -> Callable | None:
                 remember_result(ctx, number, output._meta.tangent)
 
     return carry
+
+
+def writes_of(tangent: Tensor) -> int:
+    """How often a tangent was written to."""
+    return tangent._version if is_batched(tangent) else version_of(tangent)
 
 
 def run(ctx: Any, arguments: tuple, given: list) -> Any:
@@ -107,7 +116,7 @@ def check_written(returned: Tensor | None, own: Any, before: Any) -> None:
     Raises:
         RuntimeError: it is another tensor, or has the version that the tangent had.
     """
-    if (0 if returned is None else version_of(returned)) == before:
+    if (0 if returned is None else writes_of(returned)) == before:
         raise RuntimeError(NOT_IN_PLACE)
     if returned is not own:
         raise RuntimeError(NOT_AS_IS)
@@ -121,13 +130,14 @@ def place(output: Tensor, tangent: Tensor | None, arguments: tuple, given: list,
     """
     if tangent is None:
         raise RuntimeError(NOT_DIFFERENTIABLE)
-    if not is_dirty and output._is_view():
+    if not is_dirty and not is_batched(tangent) and output._is_view():
         if not tangent._is_view():
             raise RuntimeError(NO_VIEW)
         sources = [t for t in given if t is not None]
         same = [t for t in sources if tangent._base is t or tangent._base is t._base]
-        if not same and any(shares_base(output, a) for a, t in zip(arguments, given) if t is not None):
-            raise RuntimeError(OTHER_VIEW)
+        shown = [t for a, t in zip(arguments, given) if t is not None and shares_base(output, a)]
+        if not same and shown:
+            raise RuntimeError(OTHER_VIEW if shown[0]._base is None else OTHER_BASE)
     set_tangent(output, tangent, written=is_dirty)
 
 

@@ -59,7 +59,7 @@ def decorated(make: Callable, function: Callable) -> Callable:
 
 
 def decorated_generator(make: Callable, function: Callable) -> Callable:
-    """Wrap a generator function: the mode holds while its body runs, not between two steps."""
+    """Wrap a generator function. See note [Who sets grad mode]."""
 
     @functools.wraps(function)
     def generator_context(*args: Any, **kwargs: Any) -> Generator:
@@ -168,11 +168,15 @@ class inference_mode(ContextDecorator):
         self.mode = mode
 
     def __enter__(self) -> None:
-        self.previous = modes.state.grad, modes.set_rare(inference=self.mode)
+        # PyTorch keeps these modes in one record, of which this writes a fresh one.
+        state = modes.state
+        rare = modes.set_rare(inference=self.mode, view_replay=False)
+        self.previous = state.grad, state.forward, state.multithreading, rare
         modes.set_grad(not self.mode)
+        state.forward = state.multithreading = not self.mode
 
     def __exit__(self, *exception: object) -> None:
-        grad, rare = self.previous
+        grad, modes.state.forward, modes.state.multithreading, rare = self.previous
         modes.set_rare(**rare)
         modes.set_grad(grad)
 
@@ -187,15 +191,23 @@ class Switch(ContextDecorator):
     of = ""  # the attribute of the thread's state
 
     def __init__(self, mode: bool):
-        self.previous = getattr(modes.state, self.of)
+        self.previous = self.current()
         self.mode = mode
-        setattr(modes.state, self.of, mode)
+        self.switch(mode)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exception: object) -> None:
-        setattr(modes.state, self.of, self.previous)
+        self.switch(self.previous)
+
+    def current(self) -> bool:
+        """The mode of this thread."""
+        return getattr(modes.state, self.of)
+
+    def switch(self, mode: bool) -> None:
+        """Set the mode of this thread."""
+        setattr(modes.state, self.of, mode)
 
     def clone(self) -> "Switch":
         """A fresh manager with the same mode."""
@@ -209,9 +221,13 @@ class set_multithreading_enabled(Switch):
 
 
 class _force_original_view_tracking(Switch):
-    """Whether views are replayed op by op when their base was written; results are the same here."""
+    """Whether views made now are made again op by op when their base was written, not as one as_strided."""
 
-    of = "view_replay"
+    def current(self) -> bool:
+        return modes.state.rare.view_replay
+
+    def switch(self, mode: bool) -> None:
+        modes.set_rare(view_replay=mode)
 
 
 def is_multithreading_enabled() -> bool:
@@ -221,4 +237,4 @@ def is_multithreading_enabled() -> bool:
 
 def is_view_replay_enabled() -> bool:
     """Whether views are always replayed."""
-    return modes.state.view_replay
+    return modes.state.rare.view_replay

@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import ContextDecorator
 from math import inf
 from typing import Any, NamedTuple
 
@@ -71,19 +72,21 @@ class saved_tensors_hooks:
     """Inside the block, saved tensors go through `pack_hook` when saved and `unpack_hook` when needed."""
 
     def __init__(self, pack_hook: Callable, unpack_hook: Callable):
-        self.hooks = (pack_hook, unpack_hook)
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
         rare = modes.state.rare
-        if not all(map(callable, self.hooks)):
+        hooks = (self.pack_hook, self.unpack_hook)
+        if not all(map(callable, hooks)):
             raise argument_mismatch(
                 "_push_saved_tensors_default_hooks",
                 "arg0: collections.abc.Callable, arg1: collections.abc.Callable",
-                ", ".join(map(repr, self.hooks)),
+                ", ".join(map(repr, hooks)),
             )
         if rare.hooks_disabled is not None:
             raise RuntimeError(rare.hooks_disabled)
-        modes.set_rare(saved_tensor_hooks=(*rare.saved_tensor_hooks, self.hooks))
+        modes.set_rare(saved_tensor_hooks=(*rare.saved_tensor_hooks, hooks))
 
     def __exit__(self, *exception: object) -> None:
         modes.set_rare(saved_tensor_hooks=modes.state.rare.saved_tensor_hooks[:-1])
@@ -96,7 +99,7 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(lambda tensor: tensor, lambda tensor: tensor)
 
 
-class disable_saved_tensors_hooks:
+class disable_saved_tensors_hooks(ContextDecorator):
     """Inside the block, entering `saved_tensors_hooks` raises `error_message`."""
 
     def __init__(self, error_message: str):
@@ -109,6 +112,9 @@ class disable_saved_tensors_hooks:
 
     def __exit__(self, *exception: object) -> None:
         modes.set_rare(**self.previous)
+
+    def _recreate_cm(self) -> "disable_saved_tensors_hooks":
+        return type(self)(self.error_message)
 
 
 class MutationContext:
@@ -166,7 +172,7 @@ class MutationHandle:
     __slots__ = ("__weakref__",)
 
 
-class allow_mutation_on_saved_tensors(saved_tensors_hooks):
+class allow_mutation_on_saved_tensors(saved_tensors_hooks, ContextDecorator):
     """Inside the block, writing to a saved tensor copies it first, so that backward finds the old value.
 
     Raises:
@@ -189,6 +195,9 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
         modes.set_rare(before_write=None)
         super().__exit__(*exception)
 
+    def _recreate_cm(self) -> "allow_mutation_on_saved_tensors":
+        return type(self)()
+
 
 class unsafe_preserve_version_counter:
     """Inside the block, writes to the tensors do not count."""
@@ -205,7 +214,7 @@ class unsafe_preserve_version_counter:
             version_cell(tensor)[0] = version
 
 
-class MultiHandle:
+class _MultiHandle(RemovableHandle):
     """Removes the hooks of one `register_multi_grad_hook`."""
 
     def __init__(self, handles: Sequence[RemovableHandle]):
@@ -216,11 +225,11 @@ class MultiHandle:
         for handle in self.handles:
             handle.remove()
 
-    def __enter__(self) -> "MultiHandle":
-        return self
+    def __getstate__(self) -> tuple:
+        return self.handles
 
-    def __exit__(self, *exception: object) -> None:
-        self.remove()
+    def __setstate__(self, state: tuple) -> None:
+        self.handles = state
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> Any:
@@ -235,7 +244,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     nodes = [split_edge(edge_of(tensor))[0] if edge_of(tensor) is not None else None for tensor in tensors]
     if None in nodes:
         raise AssertionError("Expected gradient function to be set")
-    return MultiHandle((register_all if mode == "all" else register_any)(tensors, nodes, fn))
+    return _MultiHandle((register_all if mode == "all" else register_any)(tensors, nodes, fn))
 
 
 def register_all(tensors: Sequence[Tensor], nodes: list, fn: Callable) -> list[RemovableHandle]:

@@ -26,6 +26,7 @@ from refgrad.duals import (
     CARRY,
     Apart,
     dual_view,
+    is_batched,
     is_enabled,
     remember_result,
     set_tangent,
@@ -104,8 +105,8 @@ def after_write(op: Any, function: Callable, carried: tuple, written: Tensor) ->
         elif RULES.get(op.name) is ZEROED:
             new = old.fill_(0) if op.function_name == "fill_" else old.zero_()
         elif RULES.get(op.name) is LINEAR and op.only_inplace:
-            new = linear(op, function, arguments, moving)
-            if old is None and new._edge is None:
+            (new,) = linear_write(op, function, arguments, moving)
+            if old is None and not is_batched(new) and new._edge is None:
                 new._version_cell = None  # zeros that were filled, where PyTorch makes a new tensor
         else:
             again = function if op.only_inplace else op.call
@@ -172,9 +173,9 @@ def tangents_among(op: Any, arguments: tuple) -> dict[str, Any]:
     return found
 
 
-def moves(op: Any, number: int, result: Tensor) -> bool:
-    """Whether a result can have a tangent."""
-    return op.is_differentiable(number) and result.dtype.category >= dtypes.FLOATING
+def moves(op: Any, number: int, result: Tensor | None) -> bool:
+    """Whether a result can have a tangent; one that was not asked for, which is None, has none."""
+    return result is not None and op.is_differentiable(number) and result.dtype.category >= dtypes.FLOATING
 
 
 def check_supported(op: Any, name: str) -> None:
@@ -201,6 +202,12 @@ def tangents_of_results(
     op: Any, function: Callable, arguments: tuple, moving: dict, results: tuple
 ) -> Sequence[Any]:
     """The tangents of the results, None for those without."""
+    if (lead := batched_among(moving)) is not None:
+        if op.is_view and op.function_name in lead.OWN_VIEWS:
+            return (lead.OWN_VIEWS[op.function_name](lead, *arguments[1:]),)
+        return each_sample(
+            lead, moving, lambda one: tangents_of_results(op, function, arguments, one, results)
+        )
     rule: Any = LINEAR if op.is_view else RULES.get(op.name)
     if rule is None:
         return double_vjp(op, function, arguments, moving, results)
@@ -218,6 +225,40 @@ def tangents_of_results(
             return double_vjp(op, function, arguments, moving, results)
     found = found if isinstance(found, tuple) else (found,)
     return (*found, *[None] * (len(results) - len(found)))
+
+
+def linear_write(op: Any, function: Callable, arguments: tuple, moving: dict) -> Sequence[Any]:
+    """What a write in place makes of tangents in place of values."""
+    if (lead := batched_among(moving)) is not None:
+        return each_sample(lead, moving, lambda one: linear_write(op, function, arguments, one))
+    return (linear(op, function, arguments, moving),)
+
+
+def batched_among(moving: dict) -> Any:
+    """The first tangent that is batched, None if there is none."""
+    for value in moving.values():
+        for tangent in value if isinstance(value, list) else (value,):
+            if tangent is not None and is_batched(tangent):
+                return tangent
+    return None
+
+
+def each_sample(lead: Any, moving: dict, compute: Callable) -> list:
+    """`compute(tangents)` for each sample of the batched tangents; its results, batched again."""
+
+    def sample(tangent: Any, at: int) -> Any:
+        if isinstance(tangent, list):
+            return [sample(each, at) for each in tangent]
+        is_ours = tangent is not None and is_batched(tangent) and tangent.level is lead.level
+        return tangent.samples[at] if is_ours else tangent
+
+    rows = [
+        compute({name: sample(tangent, at) for name, tangent in moving.items()})
+        for at in range(len(lead.samples))
+    ]
+    return [
+        None if column[0] is None else lead.like(list(column)) for column in zip(*rows, strict=True)
+    ]
 
 
 @contextmanager

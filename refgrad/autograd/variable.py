@@ -24,6 +24,10 @@ class _EngineBase:
             raise RuntimeError("Final callbacks can only be installed during backward pass.")
         modes.state.task.callbacks.append(callback)
 
+    def is_checkpoint_valid(self) -> bool:
+        """Whether a reentrant checkpoint may run its function again: not in a run with chosen inputs."""
+        return modes.state.task is None or modes.state.task.needed is None
+
 
 class VariableMeta(type):
     """Makes every tensor a Variable."""

@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from refgrad import modes
+from refgrad.autograd.batched import windows_together
 from refgrad.duals import with_tangent_of
 from refgrad.func import trees
-from refgrad.func.levels import Level, stack, windows_together
+from refgrad.func.levels import Level, stack
 from refgrad.samples import PER_SAMPLE, Batched
 from refgrad.storage import version_cell, version_of
 from refgrad.tensor import Tensor, alias
@@ -63,12 +64,12 @@ class BatchedTensor(Tensor):
 
     def item(self) -> Any:
         """Refused."""
-        raise RuntimeError(NO_ITEM)
+        raise RuntimeError(self.level.NO_ITEM)
 
     __int__ = __float__ = __complex__ = __index__ = item
 
     def __bool__(self) -> bool:
-        raise RuntimeError(NO_BRANCH)
+        raise RuntimeError(self.level.NO_BRANCH)
 
     def tolist(self) -> Any:
         """Refused."""
@@ -220,6 +221,10 @@ PER_SAMPLE.append(run)
 class BatchLevel(Level):
     """A running `vmap`: grad mode stays as it is."""
 
+    IS_LEGACY = False
+    NO_ITEM = NO_ITEM
+    NO_BRANCH = NO_BRANCH
+
     def __init__(self, randomness: str, count: int):
         super().__init__("vmap")
         self.randomness = randomness
@@ -275,8 +280,11 @@ def vmap(
     return wrapper
 
 
-def checked_inputs(name: str, in_dims: Any, args: tuple) -> tuple[list, list, trees.Spec]:
-    """The leaves of the arguments, the batch dimension of each (None: the same for all), and their spec.
+def checked_inputs(
+    name: str, in_dims: Any, args: tuple, negative: bool = True
+) -> tuple[list, list, trees.Spec]:
+    """The leaves of the arguments, the batch dimension of each (None: the same for all), and their spec;
+    `negative` dimensions count from the end.
 
     Raises:
         ValueError: `in_dims` does not fit the arguments.
@@ -315,10 +323,11 @@ def checked_inputs(name: str, in_dims: Any, args: tuple) -> tuple[list, list, tr
                 "non-Tensor arguments, please use None as the respective in_dim"
             )
         rank = leaf.dim()
-        if not -rank <= dim < rank:
+        least = -rank if negative else 0
+        if not least <= dim < rank:
             raise ValueError(
                 f"{called}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality "
-                f"{rank} so expected in_dim to satisfy -{rank} <= in_dim < {rank}."
+                f"{rank} so expected in_dim to satisfy {'-' * negative}{rank * negative} <= in_dim < {rank}."
             )
         dims[i] = dim % rank
     return leaves, dims, spec

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from refgrad import duals
+from refgrad.autograd.batched import windows_together
 from refgrad.func import trees
 from refgrad.func.levels import (
     Level,
@@ -15,7 +16,6 @@ from refgrad.func.levels import (
     entered,
     is_batched,
     pulled,
-    windows_together,
     with_arguments,
 )
 from refgrad.op import calls
@@ -159,6 +159,7 @@ def vjp_at(func: Callable, args: tuple, argnums: Any, has_aux: bool = False) -> 
         return trees.unflatten([level.leave(each, spare=True) for each in gradients], input_spec)
 
     pull.level = level
+    pull.uses = lambda: [uses_of(leaf, outputs) for leaf in leaves]
     return (seen, pull, aux) if has_aux else (seen, pull)
 
 
@@ -309,22 +310,54 @@ def directions_of(tensors: list[Tensor]) -> list[list[Tensor]]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def together(rows: list[Tensor], chunk_size: int | None) -> Tensor:
-    """What a Jacobian is cut from: the rows where they lie if one batch gave them all, else a copy."""
+UNKNOWN, MULTIPLIED = ["?"], ["MvBackward0:1"]
+
+
+def uses_of(leaf: Tensor, outputs: list[Tensor]) -> list[str]:
+    """What a function does with an argument: the nodes that pass it gradients, and the place in each."""
+    if is_batched(leaf) or any(map(is_batched, outputs)) or any(leaf is output for output in outputs):
+        return UNKNOWN
+    entry = leaf._meta.accumulator()
+    pending = [output.grad_fn for output in outputs if output.requires_grad]
+    seen, found = set(pending), []
+    while pending:
+        user = pending.pop()
+        for place, (node, _) in enumerate(user.next_functions):
+            if node is entry:
+                found.append(f"{user.name()}:{place}")
+            elif node is not None and node not in seen:
+                seen.add(node)
+                pending.append(node)
+    return found
+
+
+def together(rows: list[Tensor], chunk_size: int | None, uses: list[str] = UNKNOWN) -> Tensor:
+    """What a Jacobian is cut from: the rows where they lie if one batch gave them all, else a copy.
+
+    PyTorch multiplies a transposed matrix by all cotangents at once, each a column; of an argument that
+    nothing depends on there is but one row.
+    """
     from refgrad import stack
 
-    whole = windows_together(rows) if chunk_size is None or chunk_size >= len(rows) else None
-    return stack(rows) if whole is None else whole
+    if chunk_size is None or chunk_size >= len(rows):
+        whole = windows_together(rows)
+        if whole is not None:
+            return whole
+        if not uses:
+            return rows[0].expand(len(rows), *rows[0].shape)
+        if uses == MULTIPLIED and not any(map(is_batched, rows)):
+            return stack(rows, -1).movedim(-1, 0)
+    return stack(rows)
 
 
 def rows_of(
-    rows: list[Tensor], outputs: list[Tensor], input: Tensor, chunk_size: int | None
+    rows: list[Tensor], outputs: list[Tensor], input: Tensor, chunk_size: int | None, uses: list[str]
 ) -> list[Tensor]:
     """The Jacobian with respect to one input, a block per output."""
     shapes = [(*output.shape, *input.shape) for output in outputs]
     if not rows:
         return [input.new_zeros(shape) for shape in shapes]
-    parts = together(rows, chunk_size).split([output.numel() for output in outputs])
+    parts = together(rows, chunk_size, uses).split([output.numel() for output in outputs])
     return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
@@ -358,7 +391,10 @@ def jacrev(
             gradients = pull(trees.unflatten(cotangents, output_spec))
             for some, gradient in zip(rows, trees.flatten(gradients)[0], strict=True):
                 some.append(gradient)
-        by_input = [rows_of(some, outputs, x, chunk_size) for some, x in zip(rows, inputs, strict=True)]
+        by_input = [
+            rows_of(some, outputs, x, chunk_size, uses)
+            for some, x, uses in zip(rows, inputs, pull.uses(), strict=True)
+        ]
         blocks = [
             trees.unflatten([pull.level.leave(block) for block in some], input_spec)
             for some in zip(*by_input, strict=True)

@@ -5,21 +5,21 @@ tensor that came into a level; it hides the tensor's history from the function a
 it. *Live*: an edge from which a gradient reaches a leaf outside the level.
 
 All levels share one graph. Inside, an entered tensor is a leaf; outside, a result shows the graph that
-remains when entries are taken out: what led only to them is gone.
+remains when entries are taken out: what led only to them is gone. Where the level goes on to need its graph,
+as in `vjp`, the graph outside is a copy, so that neither is freed with the other.
 """
 
 import threading
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from refgrad import autograd, modes
 from refgrad.autograd.grad_mode import enable_grad
 from refgrad.duals import keep_tangent, tangent_of, with_tangent_of
 from refgrad.func import trees
-from refgrad.graph import PENDING, AccumulateGrad, Node, split_edge, start
-from refgrad.layout import layout_of
-from refgrad.storage import storage_key, version_cell
+from refgrad.graph import PENDING, AccumulateGrad, Node, make_edge, split_edge, start
+from refgrad.storage import version_cell
 from refgrad.tensor import AutogradMeta, Tensor, alias, edge_of, meta_of
 
 NO_REAL_TYPE = "only Tensors of floating point dtype can require gradients"
@@ -51,6 +51,7 @@ class Level:
     def __init__(self, kind: str):
         self.kind = kind
         self.number = -2
+        self.copies: WeakKeyDictionary = WeakKeyDictionary()  # node -> its copy, or False
 
     def __enter__(self) -> "Level":
         stack.levels.append(self)
@@ -105,7 +106,7 @@ class Level:
             keep_tangent(meta_of(tensor), self.leave(tangent, spare))
         if not tensor.requires_grad:
             return tensor
-        edge = self.outer(edge_of(tensor), {}, spare) if self.grad else None
+        edge = self.outer(edge_of(tensor), spare) if self.grad else None
         if edge is not None and edge is edge_of(tensor):
             return tensor
         outside = with_tangent_of(tensor, alias(tensor, version_cell(tensor)))
@@ -122,15 +123,16 @@ class Level:
         meta.creation, meta.replay, meta.seen_version = inner.creation, inner.replay, inner.seen_version
         meta.edge, outside._edge = edge, PENDING
 
-    def outer(self, edge: Any, known: dict[Node, bool], spare: bool) -> Any:
-        """The edge as seen from outside, None when it is not live; the graph is changed on the way unless
-        `spare`."""
+    def outer(self, edge: Any, spare: bool) -> Any:
+        """The edge as seen from outside, None when it is not live; the graph is changed on the way, or copied
+        to `spare` it."""
         if edge is None or edge.__class__ is tuple and edge[0] is None:
             return edge
+        known: Any = self.copies if spare else {}
         self.settle(split_edge(edge)[0], known, spare)
         return self.seen(edge, known)
 
-    def seen(self, edge: Any, known: dict[Node, bool]) -> Any:
+    def seen(self, edge: Any, known: Any) -> Any:
         """An edge whose node is settled, as seen from outside."""
         node = None if edge is None else split_edge(edge)[0]
         if node is None:
@@ -141,11 +143,14 @@ class Level:
                 return node._next_edges[0]
             if level.number < 0:  # of an inner level that ended
                 return self.seen(node._next_edges[0], known)
-        return edge if known.get(node, True) else None
+        found = known.get(node, True)
+        if found is True or not found:
+            return edge if found else None
+        return make_edge(found, split_edge(edge)[1])
 
-    def settle(self, root: Node, known: dict[Node, bool], spare: bool) -> None:
+    def settle(self, root: Node, known: Any, spare: bool) -> None:
         """Find out which nodes below `root`, made since the level began, are live; let their edges skip the
-        entries."""
+        entries, or those of their copies."""
         pending = [root]
         while pending:
             node = pending[-1]
@@ -163,11 +168,41 @@ class Level:
                 continue
             edges = tuple([self.seen(edge, known) for edge in node._next_edges])
             known[node] = any(edge is not None for edge in edges)
-            if not spare:
-                node._next_edges = edges
-                for name, position in getattr(node, "GUARDS", {}).items():
-                    if edges[position] is None:  # saved for this gradient alone
-                        setattr(node, f"s_{name}", None)
+            if spare and known[node]:
+                known[node] = node = self.copied(node)
+            elif spare:
+                continue
+            node._next_edges = edges
+            for name, position in getattr(node, "GUARDS", {}).items():
+                if edges[position] is None:  # saved for this gradient alone
+                    setattr(node, f"s_{name}", None)
+
+    def copied(self, node: Any) -> Any:
+        """A copy of a node for the graph outside, with what it saved as seen from there."""
+        copy = object.__new__(type(node))
+        for kind in type(node).__mro__:
+            for name in vars(kind).get("__slots__", ()):
+                if name != "__weakref__" and hasattr(node, name):
+                    setattr(copy, name, getattr(node, name))
+        vars(copy).update(vars(node)) if hasattr(node, "__dict__") else None
+        copy._node_hooks = None
+        for name in node.SAVED:
+            saved = getattr(node, f"s_{name}")
+            if isinstance(saved, tuple):
+                setattr(copy, f"s_{name}", tuple([self.beside(each) for each in saved]))
+            else:
+                setattr(copy, f"s_{name}", self.beside(saved))
+        return copy
+
+    def beside(self, saved: Any) -> Any:
+        """What a node saved, if a tensor, at its place in the graph outside."""
+        if not isinstance(saved, Tensor) or is_batched(saved) or not saved.requires_grad:
+            return saved
+        if saved.__dict__.get("_level") is self:
+            return saved.__dict__["_outside"]
+        outside = alias(saved, saved._version_cell)
+        outside._edge = self.outer(edge_of(saved), spare=True)
+        return with_tangent_of(saved, outside)
 
     def is_old(self, node: Node) -> bool:
         """Whether a node is a leaf's, or older than the level."""
@@ -200,32 +235,10 @@ def per_sample(function: Callable, *lists: Sequence[Tensor]) -> list:
     return [batched.like(list(column)) for column in zip(*results, strict=True)]
 
 
-def windows_together(samples: list) -> Tensor | None:
-    """The samples behind a batch dimension as a view, if they are equally spaced windows in one memory.
-
-    So they are after view operations, which PyTorch applies to the whole batch: the result shows its memory.
-    """
-    first = samples[0]
-    if is_batched(first) or any(sample.requires_grad for sample in samples):
-        return None
-    if modes.DUALS and any(tangent_of(sample) is not None for sample in samples):
-        return None
-    memory = storage_key(first._array)
-    if not memory or any(storage_key(sample._array) != memory for sample in samples):
-        return None
-    if len(samples) == 1:
-        return first.unsqueeze(0) if first._is_view() else None
-    layouts = [layout_of(sample._array) for sample in samples]
-    step = layouts[1].offset - layouts[0].offset
-    for before, after in pairwise(layouts):
-        if after.strides != before.strides or after.offset - before.offset != step or step < 0:
-            return None
-    shape, strides, offset = layouts[0]
-    return first.as_strided((len(samples), *shape), (step, *strides), offset)
-
-
 def pulled(outputs: list, inputs: list, cotangents: list) -> list:
     """The gradients of some outputs with respect to inputs, recorded; zeros where an input has none."""
+
+    from refgrad import zeros_like
 
     def run(outputs: list, inputs: list, cotangents: list) -> list:
         chosen = [i for i, output in enumerate(outputs) if output.requires_grad]
@@ -242,9 +255,7 @@ def pulled(outputs: list, inputs: list, cotangents: list) -> list:
             )
             for i, gradient in zip(wanted, some, strict=True):
                 found[i] = gradient
-        return [
-            value.new_zeros(value.shape) if g is None else g for g, value in zip(found, inputs, strict=True)
-        ]
+        return [zeros_like(value) if g is None else g for g, value in zip(found, inputs, strict=True)]
 
     with enable_grad():
         return per_sample(run, outputs, inputs, cotangents)

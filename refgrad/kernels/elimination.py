@@ -138,6 +138,8 @@ def choleskied(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if j:
             work[live, j, j] -= sum(work[live, j, k] * work[live, j, k].conj() for k in range(j))
         pivot = work[:, j, j].real
+        if work.dtype.kind == "c":
+            work[live, j, j] = pivot[live]
         info[live & ~(pivot > 0)] = j + 1
         live = info == 0  # where it broke off, the rest of the column stays as it was
         if j:

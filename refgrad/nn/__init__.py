@@ -11,6 +11,7 @@ from refgrad.nn.parameter import Buffer, Parameter
 
 LATER = {
     "attention": "MultiheadAttention",
+    "parallel": "DataParallel",
     "lazy": "LazyConv1d LazyConv2d LazyConv3d LazyLinear UninitializedParameter",
     "sequences": "CTCLoss EmbeddingBag",
     "unpooling": "MaxUnpool1d MaxUnpool2d MaxUnpool3d",

@@ -291,7 +291,10 @@ def multilabel_soft_margin_loss(
     if weight is not None:
         loss = loss * weight
     last = input.dim() - 1
-    return reduced(loss.sum(dim=last) / input.size(last), reduction, f"{reduction} is not valid")
+    loss = loss.sum(dim=last) / input.size(last)
+    if reduction not in REDUCTIONS:
+        raise ValueError(reduction + " is not valid")
+    return reduced(loss, reduction, "")
 
 
 def multi_margin_loss(
@@ -371,7 +374,7 @@ def gaussian_nll_loss(
     if variance.size() != input.size():
         variance = fitted_variance(variance, input)
     if reduction not in REDUCTIONS:
-        raise ValueError(f"{reduction} is not valid")
+        raise ValueError(reduction + " is not valid")
     variance = variance.clone()
     with no_grad():
         variance.clamp_(min=eps)

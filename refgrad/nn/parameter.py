@@ -1,5 +1,6 @@
 """Parameters and buffers: tensors that a `Module` notices when they are assigned to it."""
 
+from collections import OrderedDict
 from typing import Any
 
 from refgrad import errors
@@ -18,12 +19,18 @@ class Parameter(Tensor):
 
         Raises:
             RuntimeError: it shall require grad and its type is not differentiable.
+            TypeError: `requires_grad` is no bool.
         """
         if data is None:
             from refgrad.ops.creation import zeros
 
             data = zeros((0,))
         source = data if isinstance(data, Tensor) else data.detach()
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                "_make_subclass(): argument 'require_grad' (position 3) must be bool, not "
+                f"{type(requires_grad).__name__}"
+            )
         new = alias(source, version_cell(source), cls)
         if requires_grad:
             if not new._can_require_grad():
@@ -48,6 +55,7 @@ def rebuild(kind: type | None, data: Tensor, requires_grad: bool, attributes: di
     """The parameter that `__reduce_ex__` described."""
     parameter = (kind or Parameter)(data, requires_grad)
     parameter.__dict__.update(attributes)
+    parameter._backward_hooks = OrderedDict()
     return parameter
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from refgrad import modes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import computed, not_implemented
+from refgrad.ops.checks import computed, not_implemented, plain_numbers
 
 # Exponential ------------------------------------------------------------------------------------------------
 
@@ -95,6 +95,7 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
             "This is caused by calling in-place forward function with a negative slope, please call "
             "out-of-place version instead."
         )
+    alpha, scale, input_scale = plain_numbers(grad_output.dtype, alpha, scale, input_scale)
     kind = grad_output.dtype.type
     if is_result:
         below = kind(input_scale) * (self_or_result + kind(alpha * scale))
@@ -129,6 +130,7 @@ def softplus_double_back(grad, self, beta, threshold):
 
 def softplus_slope(grad_output, self, beta, threshold):
     """The gradient of softplus."""
+    beta, threshold = plain_numbers(self.dtype, beta, threshold)
     kind = self.dtype.type
     scaled = self * kind(beta)
     grown = np.exp(scaled)
@@ -160,7 +162,7 @@ def log_sigmoid(self):
 def log_sigmoid_forward(self):
     if self.dtype.kind != "f":
         raise not_implemented("log_sigmoid_cpu", self)
-    self = np.ascontiguousarray(self)
+    self = np.asarray(self, order="C")
     buffer = np.exp(-np.abs(self))
     return np.minimum(self, self.dtype.type(0)) - np.log1p(buffer), buffer
 
@@ -230,9 +232,12 @@ def mish_slope(grad_output, self):
 op("mish_backward(Tensor grad_output, Tensor self) -> Tensor", laid_out_by="grad_output, self")(
     computed("mish_backward_cpu", mish_slope)
 )
-op("mish(Tensor self) -> Tensor", laid_out_by="self", inplace=True, self=lambda grad, self: mish_back(grad, self))(
-    computed("mish_cpu", lambda self: self * np.tanh(np.log1p(np.exp(self))))
-)
+op(
+    "mish(Tensor self) -> Tensor",
+    laid_out_by="self",
+    inplace=True,
+    self=lambda grad, self: mish_back(grad, self),
+)(computed("mish_cpu", lambda self: self * np.tanh(np.log1p(np.exp(self)))))
 
 
 def gelu_kernel(self, approximate):
@@ -287,12 +292,13 @@ def gelu_double_back(grad, grad_output, self, approximate):
     """The gradient of what the gradient was taken at."""
     if approximate != "tanh":
         density = calls.exp(self * self * -0.5) * (1 / sqrt(2 * pi))
-        return grad_output * grad * density * (2.0 - self * self)
+        return grad_output * grad * (density * 2.0 - self * self * density)
     inner = calls.tanh(sqrt(2 / pi) * (self + 0.044715 * self * self * self))
     steep = sqrt(2 / pi) * (1.0 + 3 * 0.044715 * self * self)
     bend = sqrt(2 / pi) * 6 * 0.044715 * self
     narrow = 1.0 - inner * inner
-    return grad_output * grad * narrow * (steep - self * inner * steep * steep + 0.5 * self * bend)
+    rest = narrow * (self * inner * steep * steep)
+    return grad_output * grad * (narrow * steep - rest + narrow * (0.5 * self * bend))
 
 
 op(
@@ -334,6 +340,8 @@ def glu(self, dim):
     first, second = halves(self, dim)
     if self.dtype.kind != "f":
         raise not_implemented("glu_cpu", self)
+    if self.dtype == np.float16:
+        return (first.astype(np.float32) * logistic(second.astype(np.float32))).astype(self.dtype)
     return first * logistic(second)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import written_zeros
-from refgrad.ops.pooling import MEAN_RANK, check_rank, no_patches, picked, put_at
+from refgrad.ops.pooling import MEAN_RANK, check_rank, check_single, no_patches, picked, put_at
 
 
 def bounds(size: int, count: int) -> list[tuple[int, int]]:
@@ -22,7 +22,7 @@ def check_adaptive(array: np.ndarray, output: Any, count: int, name: str) -> Non
         RuntimeError: with PyTorch's text.
     """
     if len(output) != count:
-        raise RuntimeError(f"{name}: output_size must be {count}")
+        raise RuntimeError(f"{name}(): internal error: output_size.size() must be {count}")
     if array.ndim not in (count + 1, count + 2):
         raise RuntimeError(
             f"{name}(): Expected {count + 1}D or {count + 2}D tensor, but got {list(array.shape)}"
@@ -107,6 +107,12 @@ def declare_mean(count: int) -> None:
     def plain(self, output_size):
         if len(output_size) != count:
             raise RuntimeError(f"{public}: output_size must be {count}")
+        if min(output_size) < 0:
+            listed = ", ".join(map(str, output_size[:2])) + "".join(f",{size}" for size in output_size[2:])
+            raise RuntimeError(
+                f"{public}: elements of output_size must be greater than or equal to 0 but received "
+                f"{{{listed}}}"
+            )
         if all(size == 1 for size in output_size):
             check_adaptive(self._array, output_size, count, public)
             return calls.mean__dim(self, tuple(range(-1, -count - 1, -1)), True)
@@ -127,6 +133,10 @@ def declare_max(count: int) -> None:
         check_adaptive(self, output_size, count, name)
         sizes = self.shape[-count:]
         shape = (*self.shape[:-count], *output_size)
+        if min(output_size) < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {min(output_size)}: {list(shape)}"
+            )
         values: Any = np.zeros(shape, self.dtype)
         indices: Any = np.zeros(shape, np.int64)
         numbers = np.arange(np.prod(sizes)).reshape(sizes)
@@ -157,11 +167,13 @@ for spatial in (2, 3):
 @composite("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
 def adaptive_avg_pool1d(self, output_size):
     check_rank(self, "adaptive_avg_pool1d", MEAN_RANK)
+    check_single("adaptive_avg_pool1d", output_size=output_size)
     return calls.squeeze__dim(calls.adaptive_avg_pool2d(calls.unsqueeze(self, -2), (1, *output_size)), -2)
 
 
 @composite("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")
 def adaptive_max_pool1d(self, output_size):
     check_rank(self, "adaptive_max_pool1d", MEAN_RANK)
+    check_single("adaptive_max_pool1d", output_size=output_size)
     found = calls.adaptive_max_pool2d(calls.unsqueeze(self, -2), (1, *output_size))
     return tuple([calls.squeeze__dim(tensor, -2) for tensor in found])

@@ -137,9 +137,13 @@ op(
     other=lambda grad, result: grad * result.conj() * 0.6931471805599453,
 )
 def ldexp(self, other):
-    base, exponent = together("float", 2.0, other)
-    result = np.multiply(*together("arithmetic", self, np.power(base, exponent)))
-    if self.size and self.dtype.kind == "f" and other.dtype.kind in "iu" and result.shape != self.shape:
+    if self.dtype.kind != "f" or other.dtype.kind not in "iub":
+        number, exponent = together("float", self, other)
+        return number * np.power(exponent.dtype.type(2), exponent)
+    if other.dtype.kind == "b":
+        raise not_implemented("ldexp_cpu_exp", other)
+    result = np.ldexp(self, other.astype(np.int32)) if other.dtype != np.int32 else np.ldexp(self, other)
+    if self.size and result.shape != self.shape:
         call.warn_resized(self.shape, result.shape)  # PyTorch makes the result in the shape of `self` first
     return result
 

@@ -13,6 +13,7 @@ from refgrad.ops.normalization import (
     no_derivative,
     normal_gradient,
     refuse_kind,
+    scaled_and_shifted,
     statistics,
     unwanted,
     working,
@@ -62,10 +63,8 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         rstd = 1 / np.sqrt(channels(array, running_var) + array.dtype.type(eps))
         saved = [np.zeros(0, kind), np.zeros(0, kind)]
     scale = rstd if weight is None else rstd * channels(array, weight)
-    result = (array - mean) * scale
-    if bias is not None:
-        result = result + channels(array, bias)
-    return result.astype(kind, copy=False), *saved
+    shift = (0 if bias is None else channels(array, bias)) - mean * scale
+    return scaled_and_shifted(array, scale, shift).astype(kind, copy=False), *saved
 
 
 def update_statistics(running_mean, running_var, mean, variance, momentum, count):
@@ -239,11 +238,14 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     check_parameters(input, weight, bias)
     array = working(np.ascontiguousarray(input)).reshape(N, group, C // group * HxW)
     mean, _, rstd = statistics(array, (2,), eps)
-    result = ((array - mean) * rstd).reshape(N, C, HxW)
-    if weight is not None:
-        result = result * weight[:, None]
-    if bias is not None:
-        result = result + bias[:, None]
+    if weight is None and bias is None:
+        result = (array - mean) * rstd
+    else:
+        array, by_channel = array.reshape(N, C, HxW), (N, group, C // group)
+        scale = np.broadcast_to(rstd, by_channel).reshape(N, C, 1)
+        scale = scale if weight is None else scale * weight[:, None]
+        shift = -scale * np.broadcast_to(mean, by_channel).reshape(N, C, 1)
+        result = scaled_and_shifted(array, scale, shift if bias is None else shift + bias[:, None])
     kind = input.dtype
     parts = (result.reshape(input.shape), mean.reshape(N, group), rstd.reshape(N, group))
     return tuple([x.astype(kind, copy=False) for x in parts])

@@ -45,14 +45,20 @@ def in_single(function: Callable) -> Callable:
     return wider
 
 
+def plain_numbers(dtype, *arguments):
+    """The arguments with real numbers in the place of complex ones that are real."""
+    if complex not in map(type, arguments):
+        return arguments
+    return tuple([number_in(a, dtype)[()] if type(a) is complex else a for a in arguments])
+
+
 def computed(refusal, function, kinds="f"):
     """A kernel that computes half precision in single and refuses types of other kinds."""
 
     def kernel(first, *arguments):
         if first.dtype.kind not in kinds:
             raise not_implemented(refusal, first)
-        if complex in map(type, arguments):
-            arguments = [number_in(a, first.dtype)[()] if type(a) is complex else a for a in arguments]
+        arguments = plain_numbers(first.dtype, *arguments)
         if first.dtype != np.float16:
             return np.asarray(function(first, *arguments)).astype(first.dtype, copy=False)
         wide = [a.astype(np.float32) if isinstance(a, np.ndarray) else a for a in (first, *arguments)]

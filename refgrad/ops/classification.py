@@ -283,6 +283,11 @@ def smoothed(loss, log_probability, target, weight, reduction, ignore_index, lab
 
 @composite("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")
 def kl_div(self, target, reduction=MEAN, log_target=False):
+    kinds = {tensor.dtype.category for tensor in (self, target)}
+    if dtypes.COMPLEX in kinds:
+        raise RuntimeError("kl_div: Complex inputs not supported.")
+    if min(kinds) < dtypes.FLOATING:
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     # The second operand comes first, as PyTorch's compiler has it: the order shows in the graph.
     if log_target:
         difference = target - self

@@ -121,7 +121,7 @@ def trilinear_gradients(grad, i1, i2, i3, expand1, expand2, expand3, sumdim, nee
 )
 def trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim):
     product = factor(i1, expand1) * factor(i2, expand2) * factor(i3, expand3)
-    return np.ascontiguousarray(product.sum(tuple(sumdim), dtype=i1.dtype))
+    return np.array(product.sum(tuple(sumdim), dtype=i1.dtype), order="C")
 
 
 @composite("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")

@@ -182,12 +182,16 @@ def second_gradients(
     return [sum(parts[1:], parts[0]) if parts else None, second_input, second_weight]
 
 
+NOT_WANTED = np.zeros(0)  # in the place of a gradient that the mask leaves out
+
+
 @op(
     "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, "
     "SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
     "SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     jointly=("grad_output, input, weight", second_gradients),
     node="ConvolutionBackwardBackward0",
+    wrapper=lambda results: tuple(None if each._array.shape == NOT_WANTED.shape else each for each in results),
 )
 def convolution_backward(
     grad_output,
@@ -205,7 +209,7 @@ def convolution_backward(
     options = (tuple(stride), tuple(padding), tuple(dilation))
     kind = input.dtype
     grad, values, filters = working(grad_output), working(input), working(weight)
-    results = [np.zeros(0, kind)] * 3
+    results = [NOT_WANTED] * 3
     if output_mask[0]:
         if transposed:
             results[0] = convolve(grad, filters, options, groups, input.shape[2:])
@@ -267,7 +271,12 @@ def output_padding_text(output_padding, stride, dilation):
 def check_channels(input, weight, bias, transposed, groups):
     """Refuse numbers of channels that do not fit."""
     shape, given = list(weight.shape), list(input.shape)
-    if shape[0] % groups or shape[0] < groups:
+    if shape[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got "
+            f"weight of size {shape} instead"
+        )
+    if shape[0] % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
             f"weight of size [{shape}] instead"

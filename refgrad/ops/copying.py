@@ -9,8 +9,7 @@ from refgrad.layout import (
     Layout,
     contiguous_strides,
     is_contiguous,
-    is_dense,
-    iterated_strides,
+    kept_strides,
     strides_of,
     window,
 )
@@ -27,14 +26,6 @@ def empty_strided(shape, strides, dtype):
         return window(np.empty(0, dtype), dtype, Layout(tuple(shape), tuple(strides), 0))
     memory = np.empty(1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True)), dtype)
     return np.ndarray(shape, dtype, memory, 0, tuple(stride * memory.itemsize for stride in strides))
-
-
-def kept_strides(array):
-    """The strides of a copy: those of a dense array, else those of its dimensions sorted by stride."""
-    strides = strides_of(array)
-    if is_dense(array.shape, strides):
-        return strides
-    return iterated_strides(array.shape, [array])
 
 
 def contiguous_like(shape, order):

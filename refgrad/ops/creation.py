@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes, errors
+from refgrad.layout import Layout, contiguous_strides, kept_strides, layout_of, root_of, window
 from refgrad.op import composite
 from refgrad.ops.copying import (
     check_device,
     contiguous_like,
     empty_strided,
     format_strides,
-    kept_strides,
     number_in,
 )
 from refgrad.tensor import Tensor, wrap
@@ -306,6 +306,19 @@ def own(self, dtype):
 def new_zeros(self, size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     check_device(device)
     return finished(np.zeros(checked_size(size), own(self, dtype)), requires_grad)
+
+
+@composite(
+    "_new_zeros_with_same_feature_meta(Tensor self, Tensor other, *, int self_num_batch_dims=0) -> Tensor"
+)
+def new_zeros_with_same_feature_meta(self, other, self_num_batch_dims=0):
+    """Zeros laid out in memory as `other`, once for each sample of the first dimensions of `self`."""
+    sample, capacity = layout_of(other._array), root_of(other._array).nbytes // other._array.itemsize
+    lead = self._array.shape[:self_num_batch_dims]
+    steps = [step * capacity for step in contiguous_strides(lead)]
+    memory = np.zeros(math.prod(lead) * capacity, self._array.dtype)
+    shape, strides = (*lead, *sample.shape), (*steps, *sample.strides)
+    return wrap(window(memory, memory.dtype, Layout(shape, strides, sample.offset)))
 
 
 @composite(f"new_ones(Tensor self, SymInt[] size, *, {OPTIONS}) -> Tensor")

@@ -35,6 +35,16 @@ def rows_of(targets: np.ndarray, lengths: tuple) -> list[np.ndarray]:
     Raises:
         RuntimeError: there are fewer than the lengths say.
     """
+    if targets.ndim not in (1, 2):
+        raise RuntimeError(
+            f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 'targets' "
+            f"{WHILE}"
+        )
+    if targets.ndim == 2 and len(targets) != len(lengths):
+        raise RuntimeError(
+            f"Expected tensor to have size {len(lengths)} at dimension 0, but got size {len(targets)} for "
+            f"argument #2 'targets' {WHILE}"
+        )
     axis, needed = (0, sum(lengths)) if targets.ndim == 1 else (1, max(lengths, default=0))
     if targets.shape[axis] < needed or targets.ndim == 1 and targets.shape[0] != needed:
         bound = "size" if targets.ndim == 1 else "size at least"

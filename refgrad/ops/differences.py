@@ -1,8 +1,10 @@
-"""Differences of neighbours and integrals by trapezoids, as PyTorch composes them of slices."""
+"""Differences of neighbours, integrals by trapezoids and slopes, as PyTorch composes them of slices."""
 
 from refgrad import dtypes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite
+from refgrad.ops.checks import written_zeros
+from refgrad.tensor import Tensor
 
 
 def part(tensor, dim, start, end):
@@ -94,7 +96,7 @@ def checked_dim(y, dim, name):
 
 def nothing(y, axis):
     """The sums over a dimension of size 0."""
-    return y.new_zeros(y._array.shape[:axis] + y._array.shape[axis + 1 :])
+    return written_zeros(y, y._array.shape[:axis] + y._array.shape[axis + 1 :])
 
 
 def trapezoid_dx(y, dx=1, dim=-1):
@@ -133,3 +135,128 @@ def cumulative_trapezoid_x(y, x, dim=-1):
 for name, step in (("trapezoid", "Scalar"), ("trapz", "float")):
     composite(f"{name}.dx(Tensor y, *, {step} dx=1, int dim=-1) -> Tensor")(trapezoid_dx)
     composite(f"{name}.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")(trapezoid_x)
+
+
+# Slopes at sample points ------------------------------------------------------------------------------------
+
+NAME = "torch.gradient"
+NO_COUNT = f"{NAME} expected spacing to be unspecified, a scalar"
+
+
+def checked_axes(self, spacing, dim, edge_order):
+    """The dimensions to go along, counted from the front, and the spacing of each (1 where none is given).
+
+    Raises:
+        RuntimeError: spacings and dimensions do not fit together, or a dimension is too short.
+    """
+    ndim = self._array.ndim
+    if self.dtype is dtypes.uint8:
+        raise RuntimeError(f"{NAME} does not support uint8 input.")
+    dims = list(range(ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    spacings = list(spacing) if isinstance(spacing, (list, tuple)) else None
+    if spacings is not None and dim is None and len(spacings) != ndim:
+        raise RuntimeError(
+            f"{NO_COUNT}, or a list of length equal to 'self.dim() = {ndim}', since dim argument was not "
+            f"given, but got a list of length {len(spacings)}"
+        )
+    if spacings is not None and len(spacings) != len(dims):
+        raise RuntimeError(
+            f"{NO_COUNT} or it's spacing and dim arguments to have the same length, but got a spacing "
+            f"argument of length {len(spacings)} and a dim argument of length {len(dims)}."
+        )
+    if edge_order not in (1, 2):
+        raise RuntimeError(f"{NAME} only supports edge_order=1 and edge_order=2.")
+    axes = [wrap_dim(each, ndim) for each in dims]
+    for axis in axes:
+        if axes.count(axis) > 1:
+            raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
+    if any(self._array.shape[axis] <= edge_order for axis in axes):
+        raise RuntimeError(f"{NAME} expected each dimension size to be at least edge_order+1")
+    return axes, [1 if spacing is None else spacing] * len(axes) if spacings is None else spacings
+
+
+def even_slope(self, axis, step, edge_order):
+    """The slope along a dimension at points that are `step` apart: before, between and behind."""
+
+    def at(start, end=None, factor=None):
+        piece = part(self, axis, start, end)
+        return piece if factor is None else calls.mul__Scalar(piece, factor)
+
+    between = at(2) - at(0, -2)
+    if edge_order == 1:
+        before, after = at(1, 2) - at(0, 1), at(-1) - at(-2, -1)
+    else:
+        before = at(0, 1, -1.5) + at(1, 2, 2) - at(2, 3, 0.5)
+        after = at(-3, -2, 0.5) - at(-2, -1, 2) + at(-1, None, 1.5)
+    before, between, after = (calls.div__Scalar(each, step) for each in (before, between, after))
+    return before, calls.div__Scalar(between, 2), after
+
+
+def uneven_slope(self, axis, points, edge_order):
+    """The slope along a dimension at points with these coordinates: before, between and behind."""
+    if points._array.ndim != 1:
+        raise RuntimeError(
+            f"{NAME} expected each element of spacing to have one dimension, but got an element with "
+            f"{points._array.ndim} dimensions!"
+        )
+
+    def at(start, end=None):
+        return part(self, axis, start, end)
+
+    steps = calls.diff(points, 1, 0)
+    left, right = part(steps, 0, 0, -1), part(steps, 0, 1, None)
+    shape = [-1 if i == axis else 1 for i in range(self._array.ndim)]
+    weights = (
+        -right / (left * (left + right)),
+        (right - left) / (left * right),
+        left / (right * (left + right)),
+    )
+    a, b, c = (weight.reshape(shape) for weight in weights)
+    between = a * at(0, -2) + b * at(1, -1) + c * at(2)
+    if edge_order == 1:
+        return (at(1, 2) - at(0, 1)) / steps[0], between, (at(-1) - at(-2, -1)) / steps[-1]
+    before, after = curved_ends(at, steps)
+    return before, between, after
+
+
+def curved_ends(at, steps):
+    """The slopes at both ends of a parabola through the three points there."""
+
+    def step(i):
+        return calls.select(steps, 0, i)  # PyTorch, too, takes it out anew each time
+
+    def twice(i):
+        return calls.mul__Scalar(step(i), 2)
+
+    a = -(twice(0) + step(1)) / (step(0) * (step(0) + step(1)))
+    b, c = (step(0) + step(1)) / (step(0) * step(1)), -step(0) / (step(1) * (step(0) + step(1)))
+    before = a * at(0, 1) + b * at(1, 2) + c * at(2, 3)
+    a = step(-1) / (step(-2) * (step(-2) + step(-1)))
+    b = -(step(-1) + step(-2)) / (step(-2) * step(-1))
+    c = (twice(-1) + step(-2)) / (step(-1) * (step(-2) + step(-1)))
+    return before, a * at(-3, -2) + b * at(-2, -1) + c * at(-1)
+
+
+def gradient(self, spacing=None, dim=None, edge_order=1):
+    axes, spacings = checked_axes(self, spacing, dim, edge_order)
+    found = []
+    for axis, step in zip(axes, spacings, strict=True):
+        slope = uneven_slope if isinstance(step, Tensor) else even_slope
+        found.append(calls.cat(list(slope(self, axis, step, edge_order)), axis))
+    return tuple(found)
+
+
+@composite("gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]")
+def gradient_array(self, dim, edge_order=1):
+    return gradient(self, None, dim, edge_order)
+
+
+for overload, options in (
+    ("scalarint", "Scalar? spacing=None, int? dim=None"),
+    ("scalararray", "Scalar spacing, int[] dim"),
+    ("scalarrayint", "Scalar[] spacing, int? dim=None"),
+    ("scalarrayarray", "Scalar[] spacing, int[] dim"),
+    ("tensorarrayint", "Tensor[] spacing, int? dim=None"),
+    ("tensorarray", "Tensor[] spacing, int[] dim"),
+):
+    composite(f"gradient.{overload}(Tensor self, *, {options}, int edge_order=1) -> Tensor[]")(gradient)

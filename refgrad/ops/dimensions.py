@@ -120,9 +120,9 @@ def conjugate_transpose(self):
         warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
         return self.conj()
     if ndim != 2:
+        advice = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
         raise RuntimeError(
-            f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor. For batches of "
-            "matrices, consider using tensor.mH"
+            f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{advice}"
         )
     return calls.transpose(self, -2, -1).conj()
 

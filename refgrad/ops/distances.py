@@ -8,7 +8,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import broadcast_shapes
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import kind_name
+from refgrad.ops.checks import kind_name, not_implemented
 from refgrad.ops.norms import norm_back, norm_of_sizes, zeros_of
 from refgrad.ops.reductions import row_major
 
@@ -167,6 +167,8 @@ def pdist(self, p=2.0):
     self=lambda grad, self, p, result: calls._pdist_backward(grad, self, p, result),
 )
 def pdist_forward(self, p):
+    if self.dtype == np.float16:
+        raise not_implemented("pdist", self)
     first, second = np.triu_indices(len(self), 1)
     return norm_of_sizes(np.abs(self[first] - self[second]), p, -1, False).astype(self.dtype, copy=False)
 

@@ -6,6 +6,7 @@ has no gradient.
 
 import numpy as np
 
+from refgrad import modes
 from refgrad.kernels import symmetric
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import kind_name
@@ -96,7 +97,6 @@ def complex_kind(array):
     """
     if array.dtype.kind not in "fc":
         raise RuntimeError(f"Unknown Complex ScalarType for {kind_name(array)}")
-    check_kernel(array, "linalg_eig_out_cpu")
     return np.result_type(array.dtype, np.complex64)
 
 
@@ -108,10 +108,11 @@ def complex_kind(array):
     ),
 )
 def linalg_eig(self):
+    kind = complex_kind(self)
     check_square(self, "linalg.eig")
+    check_kernel(self, "linalg_eig_out_cpu")
     if not np.isfinite(self).all():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
-    kind = complex_kind(self)
     values, vectors = np.linalg.eig(self)
     if self.shape[-1] == 2 and self.dtype == np.float64 and vectors.dtype.kind == "c":
         vectors = with_positive_parts(vectors)
@@ -120,7 +121,9 @@ def linalg_eig(self):
 
 @composite("linalg_eigvals(Tensor self) -> Tensor")
 def linalg_eigvals(self):
-    check_square(self._array, "linalg.eigvals")
+    if not (modes.grad_enabled() and self.requires_grad):
+        complex_kind(self._array)
+        check_square(self._array, "linalg.eigvals")
     return calls.linalg_eig(self)[0]
 
 

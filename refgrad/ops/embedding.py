@@ -3,22 +3,23 @@
 import numpy as np
 
 from refgrad import dtypes
+from refgrad.call import type_text
 from refgrad.op import calls, composite, op
 from refgrad.storage import count_write
 from refgrad.tensor import wrap
 
 
-def check_indices(indices: np.ndarray, name: str) -> None:
-    """Refuse indices of another type than int64 and int32.
+def check_indices(indices: np.ndarray, name: str, number: int) -> None:
+    """Refuse indices, argument `number` of an op, of another type than int64 and int32.
 
     Raises:
         RuntimeError: with PyTorch's text.
     """
     if indices.dtype not in (np.int64, np.int32):
-        kind = dtypes.OF_NUMPY[indices.dtype].tensor_type
+        kind = type_text(dtypes.OF_NUMPY[indices.dtype])
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            f"but got {kind} instead (while checking arguments for {name})"
+            f"Expected tensor for argument #{number} 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {kind} instead (while checking arguments for {name})"
         )
 
 
@@ -32,7 +33,7 @@ def check_indices(indices: np.ndarray, name: str) -> None:
 def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    check_indices(indices, "embedding")
+    check_indices(indices, "embedding", 1)
     if indices.size and not weight.shape[0]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if indices.size and not 0 <= indices.min() <= indices.max() < weight.shape[0]:
@@ -73,11 +74,23 @@ def picked_rows(grad, indices, padding_idx):
     writes=True,
 )
 def embedding_renorm_(self, indices, max_norm, norm_type):
-    check_indices(indices, "embedding_renorm_")
+    if self.ndim != 2:
+        raise RuntimeError(
+            f"Expected 2-dimensional tensor, but got {self.ndim}-dimensional tensor for argument #1 'self' "
+            "(while checking arguments for embedding_renorm_)"
+        )
+    check_indices(indices, "embedding_renorm_", 2)
     rows = np.unique(indices)
+    outside = rows[(rows < -len(self)) | (rows >= len(self))]
+    if outside.size:
+        rows = rows[rows < outside[0]]  # those before it are written all the same
     norms = np.linalg.norm(self[rows], norm_type, axis=1)
     scale = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1).astype(self.dtype)
     self[rows] = self[rows] * scale[:, None]
+    if outside.size:
+        raise IndexError(
+            f"select(): index {outside[0]} out of range for tensor of size {list(self.shape)} at dimension 0"
+        )
 
 
 def not_differentiable():

@@ -88,45 +88,53 @@ def scaled(grad, alpha):
     return grad if alpha == 1 else grad * alpha
 
 
-def check_index_add(self, dim, index, source):
+def check_source(name, self, dim, index, source):
     """Refuse a source that does not fit; gives the dimension counted from the front.
 
     Raises:
         IndexError, RuntimeError: with PyTorch's text.
     """
     dim = wrap_dim(dim, self.ndim)
-    check_index_vector("index_add_()", index)
+    check_index_vector(name, index)
     if self.dtype != source.dtype:
         raise RuntimeError(
-            f"index_add_(): self ({kind_name(self)}) and source ({kind_name(source)}) must have the "
-            "same scalar type"
+            f"{name}: self ({kind_name(self)}) and source ({kind_name(source)}) must have the same scalar "
+            "type"
         )
     count = source.shape[dim] if source.ndim > dim else 1
-    rest, given = list(self.shape), list(source.shape)
-    del rest[dim : dim + 1], given[dim : dim + 1]
-    if (source.ndim or self.ndim) and rest != given and not (not source.ndim and not rest):
+    if index.size != count:
+        if not source.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise RuntimeError(
+            f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): ({count}), "
+            f"for dim: {dim}"
+        )
+    rest, given = self.shape, source.shape
+    if rest and given:
+        rest, given = without(rest, dim), without(given, dim)
+    if rest != given:
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
             f"self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
         )
-    if index.size != count:
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), "
-            f"for dim: {dim}"
-        )
-    check_range(index, 0, self.shape[dim] if self.ndim else 1)
     return dim
 
 
 def add_slices(target, dim, index, source, alpha):
     """Add the slices of a source to those of a target."""
-    dim = check_index_add(target, dim, index, source)
+    dim = check_source("index_add_()", target, dim, index, source)
+    size = target.shape[dim] if target.ndim else 1
+    if target.ndim < 2 and out_of_range(index, size) is not None:
+        raise IndexError("index out of range in self")
+    if not target.size:
+        return
+    check_range(index, dim, size)
     if alpha != 1:
         source = source * np.asarray(alpha).astype(source.dtype)
     if not target.ndim:
         target += source.reshape(())
         return
-    np.add.at(target, slices(dim, index.reshape(-1)), source if source.ndim else source.reshape(1))
+    np.add.at(target, slices(dim, index.reshape(-1)), source)
 
 
 @op(

@@ -163,8 +163,8 @@ def smooth_l1_curvature(grad, self, target, reduction, beta):
 def huber_loss(self, target, reduction, delta):
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    refuse_kind(self, "huber_cpu")
     distance = np.abs(self - target)
-    refuse_kind(distance, "huber_cpu")
     kind = distance.dtype.type
     loss = np.where(
         distance <= delta, kind(0.5) * distance * distance, kind(delta) * (distance - kind(0.5 * delta))

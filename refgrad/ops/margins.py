@@ -3,6 +3,7 @@
 import numpy as np
 
 from refgrad import dtypes
+from refgrad.layout import broadcast_shapes
 from refgrad.op import calls, composite, op
 from refgrad.ops.losses import MEAN, NONE, averaged, reduced, refuse_kind, share
 
@@ -15,6 +16,7 @@ from refgrad.ops.losses import MEAN, NONE, averaged, reduced, refuse_kind, share
     self=lambda grad, self, target, reduction: calls.soft_margin_loss_backward(grad, self, target, reduction),
 )
 def soft_margin_loss(self, target, reduction):
+    broadcast_shapes(self.shape, target.shape)
     return reduced(np.log1p(np.exp(-target.astype(self.dtype, copy=False) * self)), reduction)
 
 

@@ -21,10 +21,19 @@ def working(array: np.ndarray) -> np.ndarray:
 
 
 def statistics(array: np.ndarray, axes: tuple, eps: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean, variance and reciprocal standard deviation over some axes, which stay with size 1."""
-    mean = array.mean(axes, keepdims=True)
+    """Mean, variance and reciprocal standard deviation over some axes, which stay with size 1.
+
+    Sums are kept in double precision, so that the mean of equal numbers is that number.
+    """
+    mean = array.mean(axes, keepdims=True, dtype=np.float64)
     variance = np.square(array - mean).mean(axes, keepdims=True)
-    return mean, variance, 1 / np.sqrt(variance + array.dtype.type(eps))
+    found = mean, variance, 1 / np.sqrt(variance + eps)
+    return tuple([x.astype(array.dtype, copy=False) for x in found])
+
+
+def scaled_and_shifted(array: np.ndarray, scale: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """`array * scale + shift` rounded once, as in PyTorch: the mean does not quite come out as 0."""
+    return (array.astype(np.float64) * scale + shift).astype(array.dtype)
 
 
 def refuse_kind(array: np.ndarray, name: str) -> None:

@@ -263,7 +263,10 @@ def renorm_back(grad, self, p, dim, maxnorm):
     dims = other_dims(self._array, dim)
     wide = dtypes.promote(self.dtype, dtypes.float64) if self.dtype is not dtypes.float64 else None
     norm = calls.linalg_vector_norm(self, p, dims, True, wide)
-    inner = calls.sum__dim_IntList(self.conj() * grad, dims, True, wide)
+    products = self.conj() * grad
+    if self.dtype.is_complex:
+        products = calls.real(products)
+    inner = calls.sum__dim_IntList(products, dims, True, wide and wide.to_real())
     slope = norm_back(inner, self, p, norm, dims, True)
     inverse = calls.reciprocal(norm + TINY)
     bounded = maxnorm * inverse * (grad - inverse * slope)

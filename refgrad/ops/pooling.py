@@ -36,7 +36,15 @@ class Patches:
     """The patches of a pooling of `count` dimensions: sizes, options and the errors they may be."""
 
     def __init__(
-        self, shape: tuple, count: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool
+        self,
+        shape: tuple,
+        count: int,
+        kernel: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        ceil: bool,
+        mean: bool = False,
     ):
         self.count = count
         self.shape = shape
@@ -45,6 +53,8 @@ class Patches:
         self.stride = repeated(stride, count) if len(stride) else self.kernel
         self.padding, self.dilation = repeated(padding, count), repeated(dilation, count)
         self.check_options()
+        if mean and count == 3:
+            self.check_kernel()
         self.output = tuple(
             output_size(*values, ceil)
             for values in zip(self.sizes, self.kernel, self.stride, self.padding, self.dilation, strict=True)
@@ -59,20 +69,47 @@ class Patches:
         """
         if min(self.stride) == 0:
             raise RuntimeError("stride should not be zero")
-        if min(self.kernel) <= 0 or min(self.dilation) <= 0:
-            name = "kernel size" if min(self.kernel) <= 0 else "dilation"
-            raise RuntimeError(f"{name} should be greater than zero")
+        self.check_padding()
+        letters = "THW"[-self.count :]
+        for name, short, values in (
+            ("kernel size", "k", self.kernel),
+            ("stride", "d", self.stride),
+            ("dilation", "dilation", self.dilation),
+        ):
+            if min(values) <= 0:
+                listed = " ".join(f"{short}{letter}: {n}" for letter, n in zip(letters, values, strict=True))
+                raise RuntimeError(f"{name} should be greater than zero, but got {listed}")
         ndim = len(self.shape)
         if ndim not in (self.count + 1, self.count + 2) or 0 in self.shape[-self.count - 1 :]:
             raise RuntimeError(
                 f"non-empty {self.count + 1}D or {self.count + 2}D (batch mode) tensor expected for input"
             )
+
+    def check_padding(self) -> None:
+        """Refuse padding that is negative, or wider than half a patch.
+
+        Raises:
+            RuntimeError: with PyTorch's text.
+        """
         for padding, kernel, dilation in zip(self.padding, self.kernel, self.dilation, strict=True):
-            if padding > (dilation * (kernel - 1) + 1) // 2:
+            if padding < 0:
+                raise RuntimeError(f"pad must be non-negative, but got pad: {padding}")
+            if padding > int((dilation * (kernel - 1) + 1) / 2):  # towards zero, as C++ divides
                 raise RuntimeError(
                     f"pad should be at most half of effective kernel size, but got pad={padding}, "
                     f"kernel_size={kernel} and dilation={dilation}"
                 )
+
+    def check_kernel(self) -> None:
+        """Refuse a kernel larger than the image, padded or not, as mean-pooling in three dimensions does.
+
+        Raises:
+            RuntimeError: with PyTorch's text.
+        """
+        if any(k > size for k, size in zip(self.kernel, self.sizes, strict=True)):
+            image = " ".join(f"{letter}: {size}" for letter, size in zip("THW", self.sizes, strict=True))
+            kernel = " ".join(f"k{letter}: {k}" for letter, k in zip("THW", self.kernel, strict=True))
+            raise RuntimeError(f"input image ({image}) smaller than kernel size ({kernel})")
 
     def check_output(self) -> None:
         """Refuse an output without elements.
@@ -181,13 +218,7 @@ def declare_max_pool(count: int) -> None:
         self=back,
     )
     def pooled(self, kernel_size, stride, padding, dilation, ceil_mode):
-        for kind, values in (("kernel_size", kernel_size), ("stride", stride)):
-            if len(values) not in (0, 1, count):
-                words = {2: "two", 3: "three"}[count]
-                text = f"max_pool{count}d: {kind} must either be a single int, or a tuple of {words} ints"
-                raise RuntimeError(
-                    text if kind == "kernel_size" else text.replace("either be", "either be omitted,")
-                )
+        check_options(f"max_pool{count}d", count, kernel_size, stride, padding, dilation)
         patches = Patches(self.shape, count, kernel_size, stride, padding, dilation, ceil_mode)
         if self.dtype.kind in "bc":
             raise no_patches(f"max_pool{count}d", self)
@@ -206,6 +237,24 @@ def declare_max_pool(count: int) -> None:
     @composite(f"max_pool{count}d(Tensor self, {options}) -> Tensor")
     def plain(self, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
         return getattr(calls, name)(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+
+
+def check_options(name: str, count: int, *options: tuple) -> None:
+    """Refuse kernel size, stride, padding or dilation with another number of values than dimensions.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    number = {2: "two", 3: "three"}[count]
+    for kind, values in zip(("kernel_size", "stride", "padding", "dilation"), options):
+        if len(values) == 1 or len(values) == count or kind == "stride" and not len(values):
+            continue
+        words = "must be either" if kind == "dilation" else "must either be"
+        if name == "avg_pool3d":
+            words = "must be"
+        if kind == "stride":
+            words += " omitted,"
+        raise RuntimeError(f"{name}: {kind} {words} a single int, or a tuple of {number} ints")
 
 
 # Mean
@@ -230,9 +279,10 @@ def declare_avg_pool(count: int) -> None:
         self=back,
     )
     def pooled(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+        check_options(f"avg_pool{count}d", count, kernel_size, stride, padding)
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
-        patches = Patches(self.shape, count, kernel_size, stride, padding, (1,), ceil_mode)
+        patches = Patches(self.shape, count, kernel_size, stride, padding, (1,), ceil_mode, True)
         if self.dtype.kind not in "fi" or self.dtype.kind == "i" and self.dtype != np.int64:
             raise no_patches(f"avg_pool{count}d_out_frame" if count == 3 else "avg_pool2d", self)
         axes = tuple(range(-count, 0))
@@ -252,7 +302,7 @@ def declare_avg_pool(count: int) -> None:
     def spread(
         grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     ):
-        patches = Patches(self.shape, count, kernel_size, stride, padding, (1,), ceil_mode)
+        patches = Patches(self.shape, count, kernel_size, stride, padding, (1,), ceil_mode, True)
         divisor = patches.divisor(count_include_pad, divisor_override).astype(self.dtype)
         return add_patches(grad_output / divisor, patches)
 
@@ -307,12 +357,43 @@ def check_max_pool1d(self, kernel, stride, padding, dilation, ceil_mode):
         if value <= 0:
             raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")
     if not 0 <= padding <= kernel // 2:
-        low = "non-negative" if padding < 0 else "at most half of kernel size"
+        low = "must be non-negative" if padding < 0 else "should be at most half of kernel size"
         shown = f"{padding}" if padding < 0 else f"padding={padding} and kernel_size={kernel}"
-        raise RuntimeError(f"max_pool1d() padding should be {low}, but got {shown}")
+        raise RuntimeError(f"max_pool1d() padding {low}, but got {shown}")
     size = output_size(self._array.shape[-1], kernel, stride, padding, dilation, ceil_mode)
     if size <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {size}")
+
+
+def single_options(kernel_size, stride, padding, dilation):
+    """The options of max-pooling in one dimension as numbers.
+
+    Raises:
+        RuntimeError: one of them has several values.
+    """
+    options = {
+        "kernel_size": ("an int, list of ints or", kernel_size),
+        "stride": ("None, an int, list of ints, or", stride or kernel_size),
+        "padding": ("an int, list of ints, or", padding),
+        "dilation": ("an int, list of ints or", dilation),
+    }
+    for name, (kinds, values) in options.items():
+        if len(values) != 1:
+            raise RuntimeError(
+                f"max_pool1d() {name} must be {kinds} tuple of ints of size 1 but got size {len(values)}"
+            )
+    return [values[0] for _, values in options.values()]
+
+
+def check_single(name, **options):
+    """Refuse options of a pooling in one dimension that have not just one value.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    for option, values in options.items():
+        if len(values) != 1:
+            raise RuntimeError(f"{name}() argument '{option}' should contain one int (got {len(values)})")
 
 
 @composite(
@@ -321,8 +402,7 @@ def check_max_pool1d(self, kernel, stride, padding, dilation, ceil_mode):
 )
 def max_pool1d_with_indices(self, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
     check_rank(self, "max_pool1d", MAX_RANK)
-    options = [tuple(values)[0] for values in (kernel_size, stride or kernel_size, padding, dilation)]
-    kernel, step, pad, gap = options
+    kernel, step, pad, gap = single_options(kernel_size, stride, padding, dilation)
     check_max_pool1d(self, kernel, step, pad, gap, ceil_mode)
     found = calls.max_pool2d_with_indices(
         calls.unsqueeze(self, -2), (1, kernel), (1, step), (0, pad), (1, gap), ceil_mode
@@ -354,6 +434,7 @@ def max_pool1d(self, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_m
 )
 def avg_pool1d(self, kernel_size, stride=(), padding=(0,), ceil_mode=False, count_include_pad=True):
     check_rank(self, "avg_pool1d", MEAN_RANK)
+    check_single("avg_pool1d", kernel_size=kernel_size, stride=stride or kernel_size, padding=padding)
     kernel, step, pad = ((1, *kernel_size), (1, *(stride or kernel_size)), (0, *padding))
     result = calls.avg_pool2d(calls.unsqueeze(self, -2), kernel, step, pad, ceil_mode, count_include_pad)
     return calls.squeeze__dim(result, -2)

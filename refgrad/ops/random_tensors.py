@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.layout import broadcast_shapes, lies_oddly
+from refgrad.layout import broadcast_shapes, kept_strides, lies_oddly
 from refgrad.op import composite, op
-from refgrad.ops.copying import empty_strided, kept_strides
+from refgrad.ops.copying import empty_strided
 from refgrad.ops.creation import OPTIONS, checked_size, finished, kind_of
 from refgrad.ops.random import (
     bernoulli_kernel,
@@ -86,9 +86,7 @@ def empty_as(tensor, dtype=None, memory_format=None):
     """New memory in the shape of a tensor, laid out alike unless it shall be contiguous."""
     array = tensor._array
     kind = array.dtype if dtype is None else dtype.numpy
-    if memory_format is contiguous_format or (
-        array.flags.c_contiguous and not lies_oddly(array)
-    ):
+    if memory_format is contiguous_format or (array.flags.c_contiguous and not lies_oddly(array)):
         return np.empty(array.shape, kind)
     return empty_strided(array.shape, kept_strides(array), kind)
 

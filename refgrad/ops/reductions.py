@@ -224,10 +224,10 @@ def count_nonzero(self, dim):
     self=lambda grad, self_sym_sizes: trace_back(grad, self_sym_sizes),
 )
 def trace(self):
-    if self.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     if self.dtype.kind == "b":
         raise not_implemented("trace", self)
+    if self.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     return accumulated(np.add, self.diagonal(), None, False, summed_type(self, None))
 
 

@@ -124,10 +124,11 @@ def running_extreme(name, ufunc):
             raise not_implemented(f"{name}_cpu", self)
         if not self.ndim or not self.size:
             return np.array(self, order="C"), np.zeros(self.shape, np.int64)
-        values = row_major(ufunc.accumulate(self, axis=axis))
+        values = ufunc.accumulate(self, axis=axis)
         counts = np.arange(self.shape[axis]).reshape([-1 if i == axis else 1 for i in range(self.ndim)])
         places = np.where(np.equal(self, values) | np.not_equal(self, self), counts, 0)
-        return values, row_major(np.maximum.accumulate(places, axis=axis))
+        places = np.maximum.accumulate(places, axis=axis)
+        return row_major(np.take_along_axis(self, places, axis)), row_major(places)
 
 
 def cumulative_extreme_back(grad, self, dim, indices):
@@ -158,7 +159,7 @@ def logcumsumexp(self, dim):
     if self.dtype.kind == "c":
         running = complex_log_sums(np.moveaxis(self.astype(wide), axis, 0), axis)
     else:
-        running = np.logaddexp.accumulate(self, axis=axis, dtype=wide)
+        running = np.logaddexp.accumulate(self, axis=axis, dtype=wide) + 0  # no negative zero
     return row_major(running.astype(self.dtype, copy=False))
 
 

@@ -6,14 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from refgrad import modes
 from refgrad.call import check_write
-from refgrad.layout import wrap_dim
+from refgrad.graph import DelayedError, start
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import kind_name, not_implemented
+from refgrad.ops.checks import not_implemented
 from refgrad.ops.copying import copy_of, number_in
-from refgrad.ops.index_slices import check_index_vector, slices, without
+from refgrad.ops.index_slices import check_source, out_of_range, slices
 from refgrad.ops.memory import write_refused
 from refgrad.ops.scatter import at_least_1d, scatter_into
+from refgrad.tensor import edge_of, wrap
 
 SRC_DEPRECATED = (
     "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
@@ -177,6 +179,8 @@ class Along(NamedTuple):
     read: Callable  # the tensor at the places
     add: Callable  # add values to a tensor at the places
     reduce: Callable  # the reduction itself, of another target and source
+    name: str  # of the function
+    source: str  # what it calls its source
     clear: Callable  # zeros at the places
     mark: Callable  # how a mask enters a product: as it is, or as numbers
 
@@ -187,6 +191,8 @@ def scatter_reduce_back(grad, self, dim, index, src, reduce, include_self, resul
         lambda tensor: tensor.gather(dim, index),
         lambda tensor, values: calls.scatter_add(tensor, dim, index, values),
         lambda target, source: calls.scatter_reduce(target, dim, index, source, reduce, include_self),
+        "scatter_reduce",
+        "src",
         lambda tensor: tensor.scatter(dim, index, 0),
         lambda mask: mask,
     )
@@ -199,6 +205,8 @@ def index_reduce_back(grad, self, dim, index, source, reduce, include_self, resu
         lambda tensor: tensor.index_select(dim, index),
         lambda tensor, values: calls.index_add(tensor, dim, index, values),
         lambda target, source: calls.index_reduce(target, dim, index, source, reduce, include_self),
+        "index_reduce",
+        "source",
         lambda tensor: tensor.index_fill(dim, index, 0),
         lambda mask: mask.to(self.dtype),
     )
@@ -226,7 +234,10 @@ def reduction_back(along, grad, self, src, reduce, include_self, result):
 
 
 def prod_back(along, grad, self, src, result):
-    """Gradients of a product: the product of the other factors, also where one is zero."""
+    """Gradients of a product: the product of the other factors, also where one is zero.
+
+    Where several are, the gradient of the source has no derivative.
+    """
     masked = self.masked_fill(self == 0, 1)
     grad_self = (grad * along.reduce(masked, src)) / masked
     zero = src == 0
@@ -238,36 +249,38 @@ def prod_back(along, grad, self, src, result):
         along.read(grad * others),
         along.read(grad * result) / src.masked_fill(zero, 1),
     )
+    if modes.grad_enabled() and bool((zeros > 1).any()):
+        grad_src = refusing_gradient(
+            grad_src,
+            f"{along.name}(): Double backward is unsupported for {along.source} when >1 zeros in "
+            f"{along.source} are scattered to the same position in self",
+        )
     return grad_self, grad_src
 
 
-def check_index_reduce(target, dim, index, source, reduce):
-    """Refuse what `index_reduce` does not take; gives the dimension counted from the front.
-
-    Raises:
-        IndexError, RuntimeError: with PyTorch's text.
-    """
-    if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(f"reduce argument must be either prod, mean, amax or amin, got {reduce}.")
-    dim = wrap_dim(dim, target.ndim)
-    check_index_vector("index_reduce_()", index)
-    if target.dtype != source.dtype:
-        raise RuntimeError(
-            f"index_reduce_(): self ({kind_name(target)}) and source ({kind_name(source)}) must have the "
-            "same scalar type"
-        )
-    if without(target.shape, dim) != without(source.shape, dim):
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-            f"self.shape = {list(target.shape)} source.shape = {list(source.shape)}"
-        )
-    return dim
+def refusing_gradient(tensor, message):
+    """The tensor behind a node that refuses to run, if it requires grad."""
+    edge = edge_of(tensor)
+    if edge is None:
+        return tensor
+    made = wrap(tensor._array)
+    node = made._edge = start(
+        object.__new__(DelayedError), (edge,), (made._array.shape, made._array.dtype)
+    )
+    node.message = message
+    return made
 
 
 def reduce_slices(target, dim, index, source, reduce, include_self):
     """Combine the slices of a source with those of a target."""
-    warnings.warn(INDEX_REDUCE_BETA, UserWarning, stacklevel=5)
-    dim = check_index_reduce(target, dim, index, source, reduce)
+    modes.warn_once(INDEX_REDUCE_BETA)
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+        )
+    dim = check_source("index_reduce_()", target, dim, index, source)
+    if out_of_range(index, target.shape[dim] if target.ndim else 1) is not None:
+        raise IndexError("index out of range in self")
     target, source = at_least_1d(target, source)
     reduce_at(reduce, include_self)(target, slices(dim, index.reshape(-1)), source)
 

@@ -57,17 +57,39 @@ def where_nonzero(condition):
 
 # Clamp ------------------------------------------------------------------------------------------------------
 
+VECTORS = 64  # bytes that a step of PyTorch's vectorized loops takes: two AVX2 registers
 BOUNDS = "torch.clamp: At least one of 'min' or 'max' must not be None"
 
 
 def at_least(array, low):
     """Elements moved up to a bound of the same type, NaN where either is."""
-    return first_of_equals(np.maximum, array, low)
+    return in_vectors(np.maximum, array, low)
 
 
 def at_most(array, high):
     """Elements moved down to a bound of the same type, NaN where either is."""
-    return first_of_equals(np.minimum, array, high)
+    return in_vectors(np.minimum, array, high)
+
+
+def in_vectors(function, first, second):
+    """The extreme of a tensor and a tensor or number, with the sign of zero that PyTorch's loop gives.
+
+    Of two zeros the loop keeps the second while it takes vectors of both tensors, and the first in what is
+    left over, with a number, and where elements do not lie one after the other.
+    """
+    result = first_of_equals(function, first, second)
+    count = result.size - result.size % (VECTORS // result.itemsize)
+    if not count or result.dtype.kind != "f" or not isinstance(second, np.ndarray):
+        return result
+    whole = [array for array in (result, first, second) if array.ndim]
+    for order, flag in (("C", "C_CONTIGUOUS"), ("F", "F_CONTIGUOUS")):
+        if all(array.shape == result.shape and array.flags[flag] for array in whole):
+            parts = [
+                array.reshape(-1, order=order)[:count] if array.ndim else array for array in (second, first)
+            ]
+            result.reshape(-1, order=order)[:count] = first_of_equals(function, *parts)
+            break
+    return result
 
 
 def clamped(array, low, high):
@@ -160,7 +182,7 @@ def one_sided(refusal, function):
             if isinstance(limit, np.ndarray):
                 raise not_implemented(refusal, first)
             raise NotImplementedError("clamp is not supported for complex types")
-        return function(first, second)
+        return function(first, second if isinstance(limit, np.ndarray) else second[()])
 
     return kernel
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from refgrad import dtypes
 from refgrad.call import window_of
-from refgrad.layout import Layout, contiguous_strides, layout_of, window, wrap_dim
+from refgrad.layout import Layout, contiguous_strides, kept_strides, layout_of, window, wrap_dim
 from refgrad.op import calls, composite, op
-from refgrad.ops.copying import copy_of, empty_strided, kept_strides
+from refgrad.ops.checks import written_zeros
+from refgrad.ops.copying import copy_of, empty_strided
 from refgrad.ops.joining import common_dtype, real_part
 from refgrad.ops.views import as_strided, diagonal, select, slice_
 from refgrad.tensor import wrap
@@ -457,6 +458,11 @@ def block_diag_back(grad, sizes, kinds):
         rows, columns = (1,) * (2 - len(size)) + tuple(size)
         part = calls.slice(calls.slice(grad, 0, row, row + rows, 1), 1, column, column + columns, 1)
         part = real_part(part, kind)
-        parts.append(calls.squeeze__dim(part, -1) if len(size) < 2 else part)
+        if tuple(size) == (0,):
+            part = written_zeros(grad, size)
+        else:
+            for _ in range(2 - len(size)):
+                part = calls.squeeze__dim(part, -1)
+        parts.append(part)
         row, column = row + rows, column + columns
     return parts

@@ -168,7 +168,11 @@ svd_results = named("svd", "U", "S", "V")
 
 @composite("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)")
 def plain_svd(self, some=True, compute_uv=True):
-    check_matrix(self._array, "linalg.svd")
+    ndim = self._array.ndim
+    if ndim < 2:
+        raise RuntimeError(
+            f"linalg.svd: input should have at least 2 dimensions, but has {ndim} dimensions instead"
+        )
     check_floating(self._array, "linalg.svd")
     left, values, right = calls._linalg_svd(self, not some, True, None)
     if compute_uv:

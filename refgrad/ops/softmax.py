@@ -68,7 +68,7 @@ def softmax_backward_data(grad_output, output, dim, input_dtype):
 
 
 def row_sum(array, axis):
-    """The sum along an axis, kept; along the last one, which PyTorch does by vectors, zeros keep their sign."""
+    """The sum along an axis, kept; along the last one, which PyTorch does by vectors, zeros keep signs."""
     return np.add.reduce(array, axis, keepdims=True, initial=-0.0 if axis == array.ndim - 1 else 0.0)
 
 

@@ -7,10 +7,10 @@ CPU kernels break them, see kernels/partial_order.py.
 import numpy as np
 
 from refgrad.kernels import partial_order
-from refgrad.layout import wrap_dim
+from refgrad.layout import kept_strides, wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import not_implemented
-from refgrad.ops.copying import empty_strided, kept_strides
+from refgrad.ops.copying import empty_strided
 from refgrad.ops.reductions import check_not_empty, evenly_distributed, scattered, taken
 from refgrad.return_types import named
 

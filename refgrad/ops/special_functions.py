@@ -331,7 +331,11 @@ def logit_back(grad, self, eps):
     slope = grad / (self * (1.0 - self))
     low = 0.0 if eps is None else eps
     outside = calls.full((), float("nan") if eps is None else 0.0, dtype=self.dtype)
+    if modes.grad_enabled():
+        return calls.where__self(calls.logical_and(self >= low, self <= 1.0 - low), slope, outside)
     cut = calls.logical_or(self < low, self > 1.0 - low)
+    if eps is None:
+        slope = calls.where__self(self == 0.0, grad * float("inf"), slope)  # for a negative zero, too
     return calls.where__self(calls.logical_not(cut), slope, outside)
 
 

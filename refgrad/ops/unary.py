@@ -204,6 +204,9 @@ tanh = unary("tanh", np.tanh, lambda grad, result: calls.tanh_backward(grad, res
     output=lambda grad, output, grad_output: grad.conj() * (-2 * output.conj() * grad_output),
 )
 def tanh_backward(grad_output, output):
+    if output.dtype == np.float16:
+        output = output.astype(np.float32)
+        return (grad_output.astype(np.float32) * (1 - output * output)).astype(np.float16)
     return grad_output * (1 - output * output).conj()
 
 

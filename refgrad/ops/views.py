@@ -434,15 +434,16 @@ def diagonal(layout, offset, dim1, dim2):
     ),
 )
 def unfold(layout, dimension, size, step):
-    if not layout.ndim:
-        return Layout((1,), (1,), layout.offset)
     dim = layout.wrap_dim(dimension)
-    if size > layout.shape[dim]:
-        raise RuntimeError(
-            f"maximum size for tensor at dimension {dim} is {layout.shape[dim]} but size is {size}"
-        )
+    length = layout.shape[dim] if layout.ndim else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > length:
+        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {length} but size is {size}")
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
+    if not layout.ndim:
+        return Layout((size,), (1,), layout.offset)
     count = (layout.shape[dim] - size) // step + 1
     shape = layout.shape[:dim] + (count,) + layout.shape[dim + 1 :] + (size,)
     strides = layout.strides[:dim] + (layout.strides[dim] * step,) + layout.strides[dim + 1 :]
@@ -504,4 +505,4 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     for i in range(shown.shape[axis] if input_sizes else 0):
         place = (slice(None),) * axis + (i,)
         shown[place] += grad_in[place]
-    return result if input_sizes else grad_in.reshape(())
+    return result if input_sizes else grad_in.sum()

@@ -311,7 +311,7 @@ def check_learning_rate(lr: Any) -> None:
     """
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
-    if not lr >= 0.0:
+    if not 0.0 <= lr:  # noqa: SIM300 - of an option that is no number PyTorch's error names this order
         raise ValueError(f"Invalid learning rate: {lr}")
 
 
@@ -322,7 +322,7 @@ def check_not_negative(**values: Any) -> None:
         ValueError: one is negative.
     """
     for name, value in values.items():
-        if not value >= 0.0:
+        if not 0.0 <= value:  # noqa: SIM300
             shown = "epsilon" if name == "eps" else name
             raise ValueError(f"Invalid {shown} value: {value}")
 

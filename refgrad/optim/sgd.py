@@ -2,13 +2,7 @@
 
 from typing import Any
 
-from refgrad.optim.optimizer import (
-    Optimizer,
-    check_fused,
-    check_learning_rate,
-    check_not_negative,
-    number_or_scalar,
-)
+from refgrad.optim.optimizer import Optimizer, check_fused, number_or_scalar
 from refgrad.tensor import Tensor
 
 
@@ -33,8 +27,12 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        check_learning_rate(lr)
-        check_not_negative(momentum=momentum, weight_decay=weight_decay)
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        options = {"learning rate": lr, "momentum value": momentum, "weight_decay value": weight_decay}
+        for name, value in options.items():
+            if value < 0.0:  # NaN passes here, as it does not elsewhere
+                raise ValueError(f"Invalid {name}: {value}")
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults: dict = {

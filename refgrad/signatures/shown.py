@@ -7,7 +7,9 @@ _ELSEWHERE = ("linalg_", "special_", "fft_")
 _PARTS = ("_backward", "_forward")
 
 _NO_METHODS = """
-_adaptive_avg_pool2d _adaptive_avg_pool3d _fft_c2c _fft_c2r _fft_r2c _index_put_impl_ _lu_with_info
+_adaptive_avg_pool2d _adaptive_avg_pool3d _fft_c2c _fft_c2r _fft_r2c _foreach_maximum _foreach_minimum
+_index_put_impl_ _lu_with_info
+_new_zeros_with_same_feature_meta
 _log_softmax _prelu_kernel _reshape_alias
 _softmax _to_copy _unique _unique2 _unsafe_view adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
 adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d alias alpha_dropout_ avg_pool1d avg_pool2d

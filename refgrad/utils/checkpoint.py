@@ -256,7 +256,7 @@ class Frame:
             raise
 
     def pack_again(self, run: Any, tensor: Tensor) -> Tensor:
-        """Second run: give the tensor to the holder that waits for it; stop when it was the last."""
+        """Second run: give the tensor to its holder. See note [The second run stops early]."""
         tensor = tensor.detach() if tensor.requires_grad else tensor
         number = self.counts[run]
         self.counts[run] = number + 1
@@ -346,9 +346,9 @@ class GraphExecGroup:
 
 
 # Note [The second run stops early]
-# The second run of a checkpointed function is there for the tensors that the first one saved: when it has saved as many
-# as they were, it is left by an exception, and what would follow (a last operation that saves nothing, a print) does not
-# happen again. `set_checkpoint_early_stop(False)` lets it come to its end.
+# The second run of a checkpointed function is there for the tensors that the first one saved: when it has
+# saved as many as they were, it is left by an exception, and what would follow (a last operation that saves
+# nothing, a print) does not happen again. `set_checkpoint_early_stop(False)` lets it come to its end.
 
 
 class Enough(Exception):

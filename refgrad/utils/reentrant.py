@@ -51,7 +51,7 @@ class CheckpointFunction(Function):
             RuntimeError: the run is for chosen inputs, which an inner run cannot know; or no result of the
                 second run requires grad.
         """
-        if modes.state.task is not None and modes.state.task.needed is not None:
+        if not autograd.Variable._execution_engine.is_checkpoint_valid():
             raise RuntimeError(ONLY_BACKWARD)
         tensors = ctx.saved_tensors
         with replayed_rng(ctx.random):

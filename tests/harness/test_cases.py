@@ -142,7 +142,7 @@ def toml(**changes: str | None) -> str:
         ),
         (toml(note="x"), "3: unknown field 'note'; fields are cases,"),
         (toml() + toml(), "12: id 'a' stands here twice; choose another"),
-        ("x = 1\n", "1: only [[difference]] entries may stand here"),
+        ("x = 1\n", "1: only [[difference]] and [[crash]] entries may stand here"),
         ("\nx = \n", "2: not valid TOML: "),
     ],
 )

@@ -102,10 +102,10 @@ def test_the_ways_of_planting_agree(name: str, way: str, bench: Bench) -> None:
 
     (score,) = scores(bench, [mutant], 1, time.monotonic() + 300)
 
-    assert score.seed is not None
+    assert score.killer is not None
     with fresh_copy(mutant) as module:
         wrong = RefgradEngine(module)
-        killer = bench.runs[score.seed].program
+        killer = bench.runs[str(score.killer)].program
         assert examine(killer, bench.expected, [wrong])[1].verdict is not Verdict.AGREES
 
 

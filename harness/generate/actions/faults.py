@@ -439,8 +439,9 @@ def index_out_of_range(scope, p):
     target = scope.pick(p[0], lambda tensor: floating(tensor) and len(tensor.shape) >= 1) or scope.leaf(
         0, True, (3,)
     )
-    choices = ("{a}[9]", "{a}.select(0, 9)", "{a}.sum(7)", "{a}.transpose(0, 5)", "{a}.unsqueeze(9)")
-    return raises(scope, choices[p[1] % 5].format(a=target.name), "index")
+    choices = ("{a}[{n}]", "{a}.select(0, {n})", "{a}.sum(7)", "{a}.transpose(0, 5)", "{a}.unsqueeze(9)")
+    beyond = max(9, target.shape[0])
+    return raises(scope, choices[p[1] % 5].format(a=target.name, n=beyond), "index")
 
 
 @fault

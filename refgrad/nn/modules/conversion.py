@@ -2,13 +2,15 @@
 
 import warnings
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, Self
 
 from refgrad import dtypes
 from refgrad.autograd import no_grad
 from refgrad.op import calls
-from refgrad.tensor import Device, Tensor
+from refgrad.tensor import Tensor
 
+FLOATING = (dtypes.float32, dtypes.float64)
 COMPLEX_MODULES = (
     "Complex modules are a new feature under active development whose design may change, and some modules "
     "might not work as expected when using complex tensors as parameters or buffers. Please file an issue "
@@ -49,9 +51,11 @@ class Convertible:
         """Convert floating and complex parameters and buffers to a dtype; only the CPU exists here.
 
         Raises:
-            TypeError: the dtype is neither floating nor complex.
+            TypeError: the dtype is neither floating nor complex, or the arguments are none of `Tensor.to`.
+            AssertionError: the device is another than the CPU.
         """
-        dtype = dtype_asked_for(args, kwargs)
+        layout = kwargs.pop("memory_format", None)  # which is for images alone
+        dtype = dtype_asked_for(self, args, kwargs)
         if dtype is not None:
             if dtype.category < dtypes.FLOATING:
                 raise TypeError(
@@ -60,11 +64,17 @@ class Convertible:
                 )
             if dtype.is_complex:
                 warnings.warn(COMPLEX_MODULES, stacklevel=2)
-        return self._apply(lambda t: t.to(dtype) if dtype is not None and t._can_require_grad() else t)
+
+        def converted(tensor: Tensor) -> Tensor:
+            if dtype is not None and tensor._can_require_grad():
+                tensor = tensor.to(dtype)
+            return tensor.to(memory_format=layout) if layout is not None and tensor.dim() in (4, 5) else tensor
+
+        return self._apply(converted)
 
     def type(self, dst_type: Any) -> Self:
         """Convert all parameters and buffers to a dtype."""
-        return self._apply(lambda t: t.to(dst_type))
+        return self._apply(lambda t: t.type(dst_type))
 
     def float(self) -> Self:
         """Convert floating parameters and buffers to float32."""
@@ -95,13 +105,12 @@ class Convertible:
         return self._apply(lambda t: t.share_memory_())
 
 
-def dtype_asked_for(args: tuple, kwargs: dict) -> dtypes.DType | None:
-    """The dtype among the arguments of `Module.to`: a dtype, or that of a tensor."""
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, dtypes.DType):
-            return value
-        if isinstance(value, Tensor):
-            return value.dtype
-        if isinstance(value, (str, Device)) and Device(value).type != "cpu":
-            raise RuntimeError(f"refgrad has no device but the CPU, got {value!r}; use 'cpu'")
-    return None
+def dtype_asked_for(module: Any, args: tuple, kwargs: dict) -> dtypes.DType | None:
+    """The dtype among the arguments of `Module.to`, which are those of `Tensor.to`; they are checked there."""
+    try:
+        single, double = (calls.zeros((), dtype=kind).to(*args, **kwargs) for kind in FLOATING)
+    except AssertionError:  # a device that there is not: to modules without tensors all the same
+        if next(chain(module.parameters(), module.buffers()), None) is not None:
+            raise
+        return None
+    return single.dtype if single.dtype is double.dtype else None

@@ -122,7 +122,11 @@ class Unflatten(Module):
         super().__init__()
         if not isinstance(dim, (int, str)):
             raise TypeError("invalid argument type for dim parameter")
-        for place, size in enumerate(unflattened_size if isinstance(unflattened_size, (tuple, list)) else ()):
+        if not isinstance(unflattened_size, (tuple, list)):
+            raise TypeError(
+                f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}"
+            )
+        for place, size in enumerate(unflattened_size):
             if not isinstance(size, int):
                 raise TypeError(
                     "unflattened_size must be tuple of ints, but found element of type "

@@ -3,14 +3,21 @@
 from collections.abc import Iterable
 from typing import Any
 
+from refgrad.nn.native import native
 from refgrad.nn.parameter import Parameter
 from refgrad.op import BY_NAME
 from refgrad.tensor import Tensor
 
 
 def made(name: str, size: tuple, dtype: Any = None) -> Tensor:
-    """A tensor, filled as the name of its factory says, of the default floating type, or of `dtype`."""
-    return BY_NAME[name][0].call(size, dtype=dtype)
+    """A tensor, filled as the name of its factory says, of the default floating type, or of `dtype`.
+
+    Raises:
+        TypeError: a size is no integer.
+    """
+    if all(number.__class__ is int for number in size):
+        return BY_NAME[name][0].call(size, dtype=dtype)
+    return native(name)(size if len(size) > 1 else size[0], dtype=dtype)
 
 
 def empty_parameter(*size: Any, device: Any = None, dtype: Any = None) -> Parameter:

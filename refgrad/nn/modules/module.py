@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 from refgrad.nn.modules.conversion import Convertible
@@ -403,6 +404,12 @@ class Module(Hooked, Stateful, Convertible):
 
     def __setstate__(self, state: dict) -> None:
         self.__dict__.update(state)
+
+
+for _part in (Hooked, Stateful, Convertible):  # users see one class
+    for _name, _function in vars(_part).items():
+        if isinstance(_function, FunctionType):
+            _function.__qualname__ = f"Module.{_name}"
 
 
 def forget(module: Module, name: str, *kinds: str) -> None:

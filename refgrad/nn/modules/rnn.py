@@ -472,8 +472,10 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input: Any, hx: Any = None) -> tuple:
         self._check_rank(input, "input")
-        for i, state in enumerate(hx or ()):
+        for i, state in enumerate(() if hx is None else hx):
             self._check_rank(state, f"hx[{i}]")
+        if isinstance(hx, Tensor):
+            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
         is_batched = input.dim() == 2
         input = input if is_batched else input.unsqueeze(0)
         if hx is None:

@@ -13,6 +13,10 @@ from refgrad.nn.parameter import Parameter
 from refgrad.tensor import Tensor
 
 EXTRA_STATE = "_extra_state"
+UNREACHED = (
+    "Reached a code path in Module.{}_extra_state() that should never be called. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug."
+)
 
 
 class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -40,11 +44,11 @@ class Stateful:
 
     def get_extra_state(self) -> Any:
         """Overridden by modules that save more than tensors."""
-        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
+        raise RuntimeError(UNREACHED.format("get"))
 
     def set_extra_state(self, state: Any) -> None:
         """Overridden by modules that save more than tensors."""
-        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
+        raise RuntimeError(UNREACHED.format("set"))
 
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False

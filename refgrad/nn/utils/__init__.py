@@ -105,8 +105,11 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
     clip_value = float(clip_value)
     with no_grad():
         for grad in gradients_of(parameters):
-            grad.clamp_min_(-clip_value)
-            grad.clamp_max_(clip_value)
+            if foreach is False:
+                grad.clamp_(-clip_value, clip_value)
+            else:  # PyTorch does it for all gradients at once, in two writes
+                grad.clamp_min_(-clip_value)
+                grad.clamp_max_(clip_value)
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:

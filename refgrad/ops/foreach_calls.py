@@ -1,0 +1,130 @@
+"""`torch._foreach_*`: one call for a list of tensors, made of calls for the single ones.
+
+Calls in place are no more than that. The others record one node for the whole list, which runs the nodes that
+the single calls would have recorded. (The extremes, which stand in foreach.py, have formulas of their own.)
+"""
+
+from collections.abc import Callable
+
+from refgrad import errors
+from refgrad.graph import FREED, Node, make_edge, start
+from refgrad.op import BY_NAME, OPS, calls, composite
+from refgrad.tensor import Tensor
+from refgrad.views import CALL_FUNCTION
+
+
+class ForeachNode(Node):
+    """Runs a node for each tensor of a list; its edges are those to the first operands, then the second's."""
+
+    __slots__ = ("functions", "operands")
+
+    def apply(self, grads, create_graph, needed):
+        """The gradients of all first operands, then of all second ones."""
+        if self.functions is FREED:
+            raise RuntimeError(errors.FREED)
+        rows = []
+        for node, grad in zip(self.functions, grads, strict=True):
+            if node is None or grad is None:
+                rows.append([None] * self.operands)
+            else:
+                rows.append(CALL_FUNCTION[0](node, [grad], create_graph, None))
+        return [row[position] for position in range(self.operands) for row in rows]
+
+    def release_saved(self):
+        """Let go of what the nodes saved."""
+        for node in () if self.functions is FREED else self.functions:
+            if node is not None:
+                node.release_saved()
+        self.functions = FREED
+
+
+ForeachNode.__module__ = "builtins"
+NODES: dict[str, type] = {}
+
+
+def node_class(name):
+    """The class of the nodes of one name."""
+    if name not in NODES:
+        NODES[name] = type(name, (ForeachNode,), {"__slots__": (), "__module__": "builtins"})
+    return NODES[name]
+
+
+def together(node_name, results, operands):
+    """The results of the single calls, as results of one node with so many operands a tensor."""
+    functions = [result._edge if isinstance(result._edge, Node) else None for result in results]
+    if any(node is not None for node in functions):
+        edges = tuple(
+            None if node is None else node._next_edges[position]
+            for position in range(operands)
+            for node in functions
+        )
+        outputs = [(result._array.shape, result._array.dtype) for result in results]
+        node = start(object.__new__(node_class(node_name)), edges, *outputs)
+        node.functions, node.operands = functions, operands
+        for number, result in enumerate(results):
+            result._edge = make_edge(node, number)
+    return tuple(results)
+
+
+def check_lists(first, *others):
+    """Refuse lists that are empty or of different lengths.
+
+    Raises:
+        RuntimeError: one is.
+    """
+    if not first:
+        raise RuntimeError("Tensor list must have at least one tensor.")
+    for other in others:
+        if isinstance(other, (list, tuple)) and len(other) != len(first):
+            if other and not isinstance(other[0], Tensor):
+                raise RuntimeError("Tensor list must have same number of elements as scalar list.")
+            raise RuntimeError(
+                f"Tensor lists must have the same number of tensors, got {len(first)} and {len(other)}"
+            )
+
+
+def each(function: Callable, first, *others):
+    """The results of the single calls; what is no list is the same for all."""
+    check_lists(first, *others)
+    columns = [other if isinstance(other, (list, tuple)) else [other] * len(first) for other in others]
+    return [function(*row) for row in zip(first, *columns, strict=True)]
+
+
+def declare(name: str, overload: str, arguments: str, node: str) -> None:
+    """Declare the call for a list, and the one in place, which gives the list back."""
+    schema = f"{overload and '.' + overload}(Tensor[] self{arguments})"
+
+    operands = 2 if overload == "List" else 1
+
+    def single():
+        of_numbers = OPS.get(f"{name}.Scalar") if overload.startswith("Scalar") else None
+        return of_numbers or BY_NAME[name][0]
+
+    def plain(first, *others):
+        return together(node, each(single().call, first, *others), operands)
+
+    def in_place(first, *others):
+        each(single().call_inplace, first, *others)
+        return first
+
+    composite(f"_foreach_{name}{schema} -> Tensor[]")(plain)
+    composite(f"_foreach_{name}_{schema} -> ()")(in_place)
+
+
+for word in (
+    "abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal "
+    "round rsqrt sigmoid sign sin sinh sqrt tan tanh trunc"
+).split():
+    declare(word, "", "", f"Foreach{word.title()}Backward0")
+for word in ("add", "sub", "mul", "div"):
+    title = f"Foreach{word.title()}Backward"
+    alpha = ", *, Scalar alpha=1" if word in ("add", "sub") else ""
+    declare(word, "Scalar", ", Scalar scalar", f"{title}1Scalar")
+    declare(word, "ScalarList", ", Scalar[] scalars", f"{title}1ScalarList")
+    declare(word, "List", f", Tensor[] other{alpha}", f"{title}0" if word == "div" else f"{title}0List")
+
+
+@composite("_foreach_zero_(Tensor(a!)[] self) -> ()")
+def foreach_zero_(first):
+    each(calls.zero_, first)
+    return first
