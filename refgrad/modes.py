@@ -56,6 +56,7 @@ class State(threading.local):
         self.transforms = 0  # how many transforms of torch.func are running
         self.multithreading = True  # whether a run may use several threads, kept and told again
         self.no_random = False  # inside a vmap that forbids random numbers
+        self.hidden = False  # inside steps that no dispatch mode is shown
         self.late: Any = None  # the node that runs, if it got a hook since it began
         self.inference_leaves = False  # inside a call that records inference tensors, see samples.py
 

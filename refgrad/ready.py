@@ -2,7 +2,6 @@
 
 from refgrad.graph import Node
 
-
 # Note [Ready nodes run latest first]
 # A node gets its sequence number when it is made, so the operation that the forward made last runs first,
 # however the results were used. A leaf's AccumulateGrad has the highest number there is and runs as soon as

@@ -5,6 +5,7 @@ Loaded on first use of a name that `refgrad/__init__.py` does not have; until th
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from typing import Any
 
 from refgrad import (
@@ -18,6 +19,7 @@ from refgrad import (
     toplevel,
 )
 from refgrad.binding import TYPES, register_tensor_type
+from refgrad.op import Composite
 from refgrad.printing import set_printoptions
 from refgrad.signatures.shown import is_function
 from refgrad.storage import TypedStorage, UntypedStorage
@@ -49,9 +51,16 @@ def public() -> dict[str, Any]:
         "from_numpy": from_data.from_numpy,
         "set_printoptions": set_printoptions,
         "_rebuild_tensor": methods.rebuild,
+        **{name: of_method(name) for name in ("detach", "detach_")},
         "load": serialization.load,
         "save": serialization.save,
     }
+
+
+def of_method(name: str) -> Callable:
+    """The function of a method that is no op here."""
+    entry = Composite(f"{name}(Tensor self) -> Tensor", getattr(Tensor, name))
+    return namespaces.front(name, [namespaces.Overload(entry, False)], method=False)
 
 
 def find(name: str) -> Any:

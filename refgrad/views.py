@@ -158,11 +158,13 @@ def refresh(view: Tensor) -> Any:
     version = view._version_cell[0]
     if meta.seen_version != version:
         check_kind(meta, "its base or another view of its base has been")
-        grad = modes.state.grad
+        state = modes.state
+        grad, state.hidden = state.grad, True
         modes.set_grad(True)
         try:
             node = replayed(meta, view)
         finally:
+            state.hidden = False
             modes.set_grad(grad)
         set_edge(view, node)
         meta.seen_version = version

@@ -2,19 +2,21 @@
 
 topic: engine
 features: queue-callback, graph-task, current-node
-rule: torch/csrc/autograd/engine.h, Engine::queue_callback
+rule: https://docs.pytorch.org/docs/stable/autograd.html#autograd-graph
 """
 import torch
 
 queue = torch.autograd.Variable._execution_engine.queue_callback
-task = []
+
+class Seen:
+    task = None
 
 def first():
-    print("first", torch._C._current_graph_task_id() == task[0], torch._C._current_autograd_node(), x.grad)
+    print("first", torch._C._current_graph_task_id() == Seen.task, torch._C._current_autograd_node(), x.grad)
     queue(lambda: print("third"))
 
 def hook(grad):
-    task.append(torch._C._current_graph_task_id())
+    Seen.task = torch._C._current_graph_task_id()
     queue(first)
     queue(lambda: print("second", torch.is_grad_enabled()))
 

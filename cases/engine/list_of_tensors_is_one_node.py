@@ -2,7 +2,7 @@
 
 topic: engine
 features: foreach, next-functions, output-nr
-rule: torch._foreach_add
+rule: torch.add
 """
 import torch
 

@@ -30,9 +30,11 @@ def along(tangent):
         results = dual, dual.sin() * dual, turned, turned._base, Square.apply(dual), dual.t()[1]
         return tuple(forward_ad.unpack_dual(result).tangent for result in results)
 
-same, product, turned, base, square, part = torch._vmap_internals._vmap(along)(tangents)
-print(same is tangents, turned._base is base, turned.stride(), base)
-print(product, square, part, calls)
+def show(same, product, turned, base, square, part):
+    print(same is tangents, turned._base is base, turned.stride(), base)
+    print(product, square, part, calls)
+
+show(*torch._vmap_internals._vmap(along)(tangents))
 
 def beyond(tangent):
     with forward_ad.dual_level():

@@ -2,7 +2,7 @@
 
 topic: forward-mode
 features: custom-function, views, error
-rule: "Forward mode AD", Extending torch.autograd
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#forward-mode-ad
 """
 import torch
 

@@ -8,7 +8,7 @@ import torch
 
 def late(grad_inputs, grad_outputs):
     print("late", grad_inputs, grad_outputs)
-    return tuple(g / 2 for g in grad_inputs)
+    return tuple(g if g is None else g / 2 for g in grad_inputs)
 
 def unpack(tensor):
     node = torch._C._current_autograd_node()

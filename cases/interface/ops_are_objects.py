@@ -2,7 +2,7 @@
 
 topic: interface
 features: ops, dispatch-mode
-rule: torch.utils._python_dispatch.TorchDispatchMode
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-all-torch-api-with-modes
 """
 import torch
 

@@ -2,7 +2,7 @@
 
 topic: modes
 features: inference-mode, leaf, recording
-rule: torch.inference_mode; "Inference Mode", Autograd mechanics
+rule: https://docs.pytorch.org/docs/stable/notes/autograd.html#inference-mode
 """
 import torch
 

@@ -2,7 +2,7 @@
 
 topic: modes
 features: inference-mode, multithreading, forward-mode, view-replay
-rule: torch.inference_mode
+rule: torch.autograd.grad_mode.inference_mode
 """
 
 import torch

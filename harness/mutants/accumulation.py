@@ -71,8 +71,8 @@ mutant(
 mutant(
     "counts_no_accumulation",
     "engine",
-    "        np.add(array, gradient._array, out=array)\n        count_write(held)",
-    "        np.add(array, gradient._array, out=array)",
+    "            held.add_(gradient)  # does not fit, and says so\n        count_write(held)",
+    "            held.add_(gradient)  # does not fit, and says so",
     "Adding to `.grad` does not count its version up.",
 )
 mutant(

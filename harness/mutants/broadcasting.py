@@ -4,29 +4,30 @@ from harness.mutants import class_of
 
 mutant = class_of("broadcasting", "broadcasting reduction")
 
-SUM = "        gradient = gradient.sum(axis=axes, keepdims=True, dtype=gradient.dtype)\n"
+SUM = "        given, gradient = gradient, gradient.sum(axis=axes, keepdims=True, dtype=gradient.dtype)\n"
 
 mutant(
     "sums_no_broadcast",
     "gradients",
     SUM,
-    "        gradient = gradient.take([0], axes[0]) if len(axes) == 1 else gradient[(slice(1),) * "
-    "gradient.ndim]\n",
+    "        given = gradient\n        gradient = gradient.take([0], axes[0]) if len(axes) == 1 else "
+    "gradient[(slice(1),) * gradient.ndim]\n",
     "Of a broadcast dimension of size 1 the first gradient counts, not the sum.",
 )
 mutant(
     "averages_over_broadcast",
     "gradients",
     SUM,
-    "        gradient = gradient.mean(axis=axes, keepdims=True, dtype=gradient.dtype)\n",
+    "        given, gradient = gradient, gradient.mean(axis=axes, keepdims=True, dtype=gradient.dtype)\n",
     "A broadcast dimension of size 1 gets the mean of the gradients.",
 )
 mutant(
     "sums_one_dimension_only",
     "gradients",
     SUM,
-    "        gradient = gradient.sum(axis=axes[:1], keepdims=True, dtype=gradient.dtype)\n",
-    "Of several broadcast dimensions only the first one is summed.",
+    "        given, gradient = gradient, gradient.sum(axis=axes[:1], keepdims=True, dtype=gradient.dtype)\n"
+    "        gradient = gradient[tuple([slice(n) for n in shape])]\n",
+    "Of several broadcast dimensions only the first one is summed; of the others the first gradient counts.",
 )
 mutant(
     "sums_everything",

@@ -91,7 +91,7 @@ mutant(
 mutant(
     "saved_results_are_constants",
     "call",
-    "        tensor._edge = make_edge(node, number) if of_view is None else of_view()\n",
+    "        tensor._edge = make_edge(node, number) if view_node is None else view_node\n",
     "        tensor._edge = None\n",
     "In second order saved results are constants: that of exp is zero.",
 )
@@ -119,8 +119,8 @@ mutant(
 mutant(
     "gelu_bends_more",
     "ops.activations",
-    "        return grad_output * grad * density * (2.0 - self * self)\n",
-    "        return grad_output * grad * density * (2.0 + self * self)\n",
+    "        return grad_output * grad * (density * 2.0 - self * self * density)\n",
+    "        return grad_output * grad * (density * 2.0 + self * self * density)\n",
     "The second derivative of gelu is wrong.",
 )
 mutant(

@@ -7,8 +7,8 @@ mutant = class_of("formulas", "formulas at awkward points")
 mutant(
     "relu_passes_at_zero",
     "ops.unary",
-    "    return np.where(self <= self.dtype.type(threshold), ",
-    "    return np.where(self < self.dtype.type(threshold), ",
+    "    return np.where(self <= number_in(threshold, self.dtype), ",
+    "    return np.where(self < number_in(threshold, self.dtype), ",
     "The gradient of relu at zero is one.",
 )
 mutant(
@@ -111,8 +111,8 @@ mutant(
 mutant(
     "product_divides_by_zero",
     "ops.reductions",
-    "    if self._array.all():\n        return grad * (result / self).conj()\n    return calls.view(",
-    "    if True:\n        return grad * (result / self).conj()\n    return calls.view(",
+    "    if not state.transforms and self._array.all():  # a transform's tensors have no values to look at\n",
+    "    if not state.transforms:\n",
     "The gradient of a product with a zero in it is NaN.",
 )
 mutant(

@@ -12,7 +12,6 @@ import tomllib
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +20,8 @@ from harness.mutants import TITLES, Mutant
 BLANKS = re.compile(r"(?<=[\[(]) +| +(?=[\])])")
 REASONS = Path(__file__).with_name("survivors.toml")
 NEGATIONS = {"Eq": "NotEq", "Lt": "GtE", "Gt": "LtE", "Is": "IsNot"}
+ONE_WAY = {getattr(ast, one): getattr(ast, other) for one, other in NEGATIONS.items()}
+OPPOSITES = ONE_WAY | {other: one for one, other in ONE_WAY.items()}
 OPERATORS = (
     "AddNot",
     "ReplaceUnaryOperator_Delete_Not",
@@ -67,15 +68,16 @@ def general_mutants(module: str) -> list[Mutant]:
     source = Path(spec.origin).read_text(encoding="utf-8")
     group = f"refgrad/{module.replace('.', '/')}.py"
     TITLES[group] = group
-    found: dict[str, Mutant] = {}
-    numbers = count(1)
+    found: list[Mutant] = []
+    known = {None, meaning(source)}
     for text in mutated(source):
-        if text not in found and meaning(text) not in (None, meaning(source)):
+        if (does := meaning(text)) not in known:
+            known.add(does)
             change = change_between(module, source, text)
-            name = f"{module}-{next(numbers)}"
+            name = f"{module}-{len(found) + 1}"
             wrong = f"In `{change.function}`, `{change.before}` becomes `{change.after}`."
-            found[text] = Mutant(name, group, wrong, module, source, text, reasons().get(change, ""))
-    return list(found.values())
+            found.append(Mutant(name, group, wrong, module, source, text, reasons().get(change, "")))
+    return found
 
 
 def mutated(source: str) -> Iterator[str]:
@@ -96,11 +98,24 @@ def mutated(source: str) -> Iterator[str]:
                 yield text
 
 
+class Plain(ast.NodeTransformer):
+    """Writes the negation of a comparison as the opposite comparison: two operators make one mutant of it."""
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        inner = node.operand
+        if isinstance(node.op, ast.Not) and isinstance(inner, ast.Compare) and len(inner.ops) == 1:
+            opposite = OPPOSITES.get(type(inner.ops[0]))
+            if opposite is not None:
+                return ast.copy_location(ast.Compare(inner.left, [opposite()], inner.comparators), node)
+        return node
+
+
 @cache
 def meaning(source: str) -> str | None:
-    """What a text does, annotations apart; None when it is no Python."""
+    """What a text does, annotations apart, `not a == b` being `a != b`; None when it is no Python."""
     try:
-        tree = ast.parse(source)
+        tree = Plain().visit(ast.parse(source))
     except SyntaxError:
         return None
     for node in ast.walk(tree):

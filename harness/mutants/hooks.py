@@ -111,14 +111,14 @@ mutant(
 )
 mutant(
     "removed_hooks_still_run",
-    "graph",
+    "handles",
     "            del hooks[self.id]\n",
     "            pass\n",
     "`handle.remove()` does nothing.",
 )
 mutant(
     "hooks_are_removed_once",
-    "graph",
+    "handles",
     "        if hooks is not None and self.id in hooks:\n            del hooks[self.id]\n",
     "        if hooks is not None:\n            del hooks[self.id]\n",
     "Removing a hook a second time raises.",

@@ -131,8 +131,8 @@ mutant(
 mutant(
     "looking_at_stale_views_switches_grad_on",
     "views",
-    "        finally:\n            modes.set_grad(grad)\n        set_edge(view, node)\n",
-    "        finally:\n            pass\n        set_edge(view, node)\n",
+    "            state.hidden = False\n            modes.set_grad(grad)\n        set_edge(view, node)\n",
+    "            state.hidden = False\n        set_edge(view, node)\n",
     "Grad mode is on after a stale view was looked at.",
 )
 mutant(

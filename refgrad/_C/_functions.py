@@ -32,6 +32,8 @@ class UndefinedGrad:
         RuntimeError: arguments were given.
     """
 
+    MAKES_NODES = True  # in PyTorch this is the class of the nodes
+
     def __init__(self, *args: Any):
         if args:
             raise RuntimeError(f"Requires zero arguments, got {len(args)}")
@@ -47,6 +49,8 @@ class DelayedError:
     Raises:
         RuntimeError: there is no message.
     """
+
+    MAKES_NODES = True
 
     def __init__(self, *args: Any):
         if len(args) != 2:

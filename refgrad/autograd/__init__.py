@@ -3,6 +3,7 @@
 import importlib.util
 import warnings
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -123,10 +124,10 @@ def backward(
     edges = root_edges(roots)
     targets = []
     for target in chosen or ():
+        check_input(target)
         if isinstance(target, GradientEdge):
             targets.append(target.edge)
             continue
-        check_input(target)
         target.retain_grad()
         targets.append(edge_of(target))
     if create:
@@ -227,9 +228,20 @@ def as_gradients(gradients: Any, count: int) -> list:
 def root_shape(root: Any) -> tuple[tuple, dtypes.DType]:
     """Shape and dtype of a root."""
     if isinstance(root, GradientEdge):
-        shape, dtype = root.node.forward_outputs[root.output_nr]
-        return shape, dtypes.OF_NUMPY[dtype]
+        metadata = root.node._input_metadata[root.output_nr]
+        return tuple(metadata.shape), metadata.dtype
     return root._array.shape, root.dtype
+
+
+def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple[Size, Size]:
+    """The shape of a root, and that of the gradients given for it, less the dimension of the batch.
+
+    Raises:
+        RuntimeError: a batch is given for an edge.
+    """
+    if is_grads_batched and isinstance(output, GradientEdge):
+        raise RuntimeError("Batched grads are not supported with GradientEdge")
+    return Size(root_shape(output)[0]), Size(grad.shape[1:] if is_grads_batched else grad.shape)
 
 
 def root_gradients(roots: Sequence, gradients: list, batched: bool) -> list:
@@ -269,14 +281,13 @@ def refuse_batch(root: Any, sample: Tensor, at_gradient: int, at_root: int) -> N
     Raises:
         RuntimeError: in any case.
     """
-    if isinstance(root, GradientEdge):
-        raise RuntimeError("Batched grads are not supported with GradientEdge")
     # PyTorch shows the shape that is left when a dimension of the sample, too, is taken for a batch.
+    expected, given = _calculate_shape(root, sample, True)
     raise RuntimeError(
         "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
         "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
         f"output, but a mismatch was detected: grad_output[{at_gradient}] has a shape of "
-        f"{Size(sample.shape[1:])} and output[{at_root}] has a shape of {Size(root.shape)}. If you only want "
+        f"{given} and output[{at_root}] has a shape of {expected}. If you only want "
         "some tensors in `grad_output` to be considered batched, consider using vmap."
     )
 
@@ -334,12 +345,20 @@ def root_edges(roots: Sequence) -> list:
 
 
 def check_input(target: Any) -> None:
-    """Refuse an input that is no tensor.
+    """Refuse an input that is neither tensor nor edge.
 
     Raises:
-        RuntimeError: it is none.
+        RuntimeError: it is neither, or an edge to what is no node.
+        TypeError: it is an edge with a number that is none.
     """
-    if not isinstance(target, Tensor):
+    if isinstance(target, GradientEdge):
+        index(target.output_nr)
+        if not isinstance(target.node, graph.Node):
+            raise RuntimeError(
+                "GradientEdge's first object must be an autograd.graph.Node but got "
+                f"{type(target.node).__name__}"
+            )
+    elif not isinstance(target, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
 
 
@@ -349,9 +368,9 @@ def input_edge(target: Any) -> Any:
     Raises:
         RuntimeError: it is neither tensor nor edge, or does not require grad.
     """
+    check_input(target)
     if isinstance(target, GradientEdge):
         return target.edge
-    check_input(target)
     edge = edge_of(target)
     if edge is None or edge.__class__ is tuple and edge[0] is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")

@@ -11,11 +11,11 @@ from refgrad.engine import count_dependencies, next_nodes
 from refgrad.graph import (
     AccumulateGrad,
     GraphRoot,
-    Node,
     argument_mismatch,
     make_edge,
     split_edge,
 )
+from refgrad.graph import Node as AnyNode
 from refgrad.handles import RemovableHandle
 from refgrad.layout import root_of
 from refgrad.storage import INFERENCE, count_write, data_ptr, version_cell, version_of
@@ -34,10 +34,30 @@ __all__ = [
 ]
 
 
+class AboveNodes(type):
+    """Counts the classes of nodes among the subclasses, though none of them names it as its base."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return cls.__subclasscheck__(type(instance))
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        if subclass is cls or getattr(subclass, "MAKES_NODES", False):
+            return True
+        is_function = hasattr(subclass, "_backward_cls")  # a custom Function, whose context is the node
+        return type.__subclasscheck__(AnyNode, subclass) and not is_function
+
+
+class Node(metaclass=AboveNodes):
+    """Stands for all classes of nodes in `isinstance` and `issubclass`."""
+
+
+Node.__module__ = "torch.autograd.graph"
+
+
 class GradientEdge(NamedTuple):
     """A place in the graph: input `output_nr` of `node`."""
 
-    node: Node
+    node: Any
     output_nr: int
     ownership_token: Any = None
 
@@ -282,7 +302,7 @@ def register_any(tensors: Sequence[Tensor], nodes: list, fn: Callable) -> list[R
     return [tensor.register_hook(hook) for tensor in tensors]
 
 
-def execution_order(task: Any) -> list[Node]:
+def execution_order(task: Any) -> list[AnyNode]:
     """The nodes of a run in the order in which they run; a node whose gradient is captured comes with it."""
     dependencies = count_dependencies(task.root)
     order, ready = [], [task.root]
@@ -297,7 +317,7 @@ def execution_order(task: Any) -> list[Node]:
     return [node for node in order if not isinstance(node, GraphRoot)]
 
 
-def will_execute(task: Any, node: Node) -> bool:
+def will_execute(task: Any, node: AnyNode) -> bool:
     """Whether a node takes part in the run under way; the root itself does not count."""
     if task.captures and isinstance(node, AccumulateGrad):
         raise RuntimeError(

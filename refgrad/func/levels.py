@@ -19,8 +19,9 @@ from refgrad.autograd.grad_mode import enable_grad
 from refgrad.duals import keep_tangent, tangent_of, with_tangent_of
 from refgrad.func import trees
 from refgrad.graph import PENDING, AccumulateGrad, Node, make_edge, split_edge, start
-from refgrad.storage import version_cell
+from refgrad.storage import version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, alias, edge_of, meta_of
+from refgrad.views import CopySlices
 
 NO_REAL_TYPE = "only Tensors of floating point dtype can require gradients"
 
@@ -184,23 +185,29 @@ class Level:
             for name in vars(kind).get("__slots__", ()):
                 if name != "__weakref__" and hasattr(node, name):
                     setattr(copy, name, getattr(node, name))
-        vars(copy).update(vars(node)) if hasattr(node, "__dict__") else None
+        if hasattr(node, "__dict__"):
+            vars(copy).update(vars(node))
         copy._node_hooks = None
         for name in node.SAVED:
-            saved = getattr(node, f"s_{name}")
+            saved: Any = getattr(node, f"s_{name}")
+            version: Any = getattr(node, f"v_{name}", None)
             if isinstance(saved, tuple):
-                setattr(copy, f"s_{name}", tuple([self.beside(each) for each in saved]))
-            else:
-                setattr(copy, f"s_{name}", self.beside(saved))
+                saved = tuple([self.beside(*each) for each in zip(saved, version, strict=True)])
+            setattr(copy, f"s_{name}", self.beside(saved, version))
+        if isinstance(node, CopySlices) and isinstance(node.function, Node):
+            copy.function = self.copied(node.function)
+            copy.function._next_edges = tuple([self.seen(e, self.copies) for e in node.function._next_edges])
         return copy
 
-    def beside(self, saved: Any) -> Any:
-        """What a node saved, if a tensor, at its place in the graph outside."""
+    def beside(self, saved: Any, version: Any) -> Any:
+        """What a node saved, if a tensor that was not written since, at its place in the graph outside."""
         if not isinstance(saved, Tensor) or is_batched(saved) or not saved.requires_grad:
             return saved
         if saved.__dict__.get("_level") is self:
             return saved.__dict__["_outside"]
-        outside = alias(saved, saved._version_cell)
+        if version_of(saved) != version:
+            return saved
+        outside = alias(saved, version_cell(saved))
         outside._edge = self.outer(edge_of(saved), spare=True)
         return with_tangent_of(saved, outside)
 

@@ -145,7 +145,7 @@ op(
     self=lambda grad, grad_output, self, beta, threshold: softplus_double_back(
         grad * grad_output, self, beta, threshold
     ),
-)(softplus_slope)
+)(computed("softplus_backward_cpu", softplus_slope))
 
 
 @composite("log_sigmoid(Tensor self) -> Tensor")
@@ -163,8 +163,10 @@ def log_sigmoid_forward(self):
     if self.dtype.kind != "f":
         raise not_implemented("log_sigmoid_cpu", self)
     self = np.asarray(self, order="C")
-    buffer = np.exp(-np.abs(self))
-    return np.minimum(self, self.dtype.type(0)) - np.log1p(buffer), buffer
+    wide = self.astype(np.float32) if self.dtype == np.float16 else self
+    buffer = np.exp(-np.abs(wide))
+    result = np.minimum(wide, wide.dtype.type(0)) - np.log1p(buffer)
+    return result.astype(self.dtype, copy=False), buffer.astype(self.dtype, copy=False)
 
 
 def log_sigmoid_double_back(grad, self):
@@ -297,7 +299,7 @@ def gelu_double_back(grad, grad_output, self, approximate):
     steep = sqrt(2 / pi) * (1.0 + 3 * 0.044715 * self * self)
     bend = sqrt(2 / pi) * 6 * 0.044715 * self
     narrow = 1.0 - inner * inner
-    rest = narrow * (self * inner * steep * steep)
+    rest = narrow * self * inner * steep * steep
     return grad_output * grad * (narrow * steep - rest + narrow * (0.5 * self * bend))
 
 
@@ -371,6 +373,9 @@ def glu_self_back(grad, grad_output, self, dim):
     self=lambda grad, grad_output, self, dim: glu_self_back(grad, grad_output, self, dim),
 )
 def glu_backward(grad_output, self, dim):
+    if self.dtype == np.float16:
+        wide = [array.astype(np.float32) for array in (grad_output, self)]
+        return glu_backward.kernel(*wide, dim).astype(self.dtype)
     first, second = halves(self, dim)
     sigmoid = logistic(second)
     one = sigmoid.dtype.type(1)

@@ -4,7 +4,7 @@ import numpy as np
 
 from refgrad import call, dtypes
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import not_implemented, together, with_number, written_zeros
+from refgrad.ops.checks import all_in_single, not_implemented, together, with_number, written_zeros
 from refgrad.ops.copying import number_in
 
 # Angles and lengths -----------------------------------------------------------------------------------------
@@ -16,7 +16,7 @@ def floats_only(refusal, function, kinds="f"):
     def kernel(self, other):
         if self.dtype.kind not in kinds:
             raise not_implemented(refusal, self)
-        return function(self, other)
+        return all_in_single(function)(self, other)
 
     return kernel
 
@@ -138,11 +138,11 @@ op(
 )
 def ldexp(self, other):
     if self.dtype.kind != "f" or other.dtype.kind not in "iub":
-        number, exponent = together("float", self, other)
-        return number * np.power(exponent.dtype.type(2), exponent)
+        base, exponent = together("float", 2.0, other)
+        return np.multiply(*together("arithmetic", self, np.power(base, exponent)))
     if other.dtype.kind == "b":
         raise not_implemented("ldexp_cpu_exp", other)
-    result = np.ldexp(self, other.astype(np.int32)) if other.dtype != np.int32 else np.ldexp(self, other)
+    result = np.ldexp(self, other.astype(np.int32, copy=False))
     if self.size and result.shape != self.shape:
         call.warn_resized(self.shape, result.shape)  # PyTorch makes the result in the shape of `self` first
     return result
@@ -215,6 +215,7 @@ def check_lerp(self, end, weight=None):
         raise not_implemented("lerp_kernel_scalar" if weight is None else "lerp_kernel_tensor", self)
 
 
+@all_in_single
 def between(start, end, weight):
     """The point between two at this weight, computed from the nearer end."""
     near = np.abs(weight) < 0.5
@@ -258,7 +259,7 @@ def lerp_tensor(self, end, weight):
 def addcmul(self, tensor1, tensor2, value):
     if self.dtype == bool:
         raise not_implemented("addcmul_cpu_out", self)
-    return self + number_in(value, self.dtype) * tensor1 * tensor2
+    return all_in_single(lambda a, b, c: a + number_in(value, a.dtype) * b * c)(self, tensor1, tensor2)
 
 
 @op(
@@ -272,7 +273,7 @@ def addcmul(self, tensor1, tensor2, value):
 def addcdiv(self, tensor1, tensor2, value):
     if self.dtype.kind in "biu":
         raise RuntimeError(INTEGER_ADDCDIV)
-    return self + number_in(value, self.dtype) * tensor1 / tensor2
+    return all_in_single(lambda a, b, c: a + number_in(value, a.dtype) * b / c)(self, tensor1, tensor2)
 
 
 INTEGER_ADDCDIV = (
@@ -293,7 +294,7 @@ def whole(name, function):
     def kernel(self, other):
         if self.dtype.kind not in "iu":
             raise not_implemented(f"{name}_cpu", self)
-        return function(self, other)
+        return all_in_single(function)(self, other)
 
 
 whole("gcd", np.gcd)

@@ -45,6 +45,18 @@ def in_single(function: Callable) -> Callable:
     return wider
 
 
+def all_in_single(function: Callable) -> Callable:
+    """A function of arrays that computes in float32 where all of them have half precision."""
+
+    @functools.wraps(function)
+    def wider(*arrays):
+        if any(getattr(array, "dtype", None) != np.float16 for array in arrays):
+            return function(*arrays)
+        return function(*[array.astype(np.float32) for array in arrays]).astype(np.float16)
+
+    return wider
+
+
 def plain_numbers(dtype, *arguments):
     """The arguments with real numbers in the place of complex ones that are real."""
     if complex not in map(type, arguments):

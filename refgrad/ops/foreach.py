@@ -6,8 +6,7 @@ One node stands for the whole list: it has an edge and an output for each tensor
 import numpy as np
 
 from refgrad.op import op
-from refgrad.ops.checks import first_of_equals
-from refgrad.ops.copying import number_in
+from refgrad.ops.checks import first_of_equals, together
 
 
 def extreme_back(grads, tensors, bounds, keeps):
@@ -28,7 +27,7 @@ def extremes(function, arrays, bounds):
         raise RuntimeError("Tensor list must have same number of elements as scalar list.")
     return tuple(
         [
-            first_of_equals(function, array, number_in(bound, array.dtype))
+            first_of_equals(function, *together("arithmetic", array, bound))
             for array, bound in zip(arrays, bounds, strict=True)
         ]
     )

@@ -16,7 +16,7 @@ from refgrad.views import CALL_FUNCTION
 class ForeachNode(Node):
     """Runs a node for each tensor of a list; its edges are those to the first operands, then the second's."""
 
-    __slots__ = ("functions", "operands")
+    __slots__ = ("functions", "operands", "shown_name")
 
     def apply(self, grads, create_graph, needed):
         """The gradients of all first operands, then of all second ones."""
@@ -37,16 +37,12 @@ class ForeachNode(Node):
                 node.release_saved()
         self.functions = FREED
 
+    def name(self):
+        """The name that PyTorch shows."""
+        return self.shown_name
 
-ForeachNode.__module__ = "builtins"
-NODES: dict[str, type] = {}
 
-
-def node_class(name):
-    """The class of the nodes of one name."""
-    if name not in NODES:
-        NODES[name] = type(name, (ForeachNode,), {"__slots__": (), "__module__": "builtins"})
-    return NODES[name]
+ForeachNode.__name__, ForeachNode.__module__ = "CppFunction", "builtins"  # PyTorch shows no other name
 
 
 def together(node_name, results, operands):
@@ -59,8 +55,8 @@ def together(node_name, results, operands):
             for node in functions
         )
         outputs = [(result._array.shape, result._array.dtype) for result in results]
-        node = start(object.__new__(node_class(node_name)), edges, *outputs)
-        node.functions, node.operands = functions, operands
+        node = start(object.__new__(ForeachNode), edges, *outputs)
+        node.functions, node.operands, node.shown_name = functions, operands, node_name
         for number, result in enumerate(results):
             result._edge = make_edge(node, number)
     return tuple(results)
@@ -122,6 +118,8 @@ for word in ("add", "sub", "mul", "div"):
     declare(word, "Scalar", ", Scalar scalar", f"{title}1Scalar")
     declare(word, "ScalarList", ", Scalar[] scalars", f"{title}1ScalarList")
     declare(word, "List", f", Tensor[] other{alpha}", f"{title}0" if word == "div" else f"{title}0List")
+for word in ("maximum", "minimum"):
+    declare(word, "List", ", Tensor[] other", f"Foreach{word.title()}Backward0List")
 
 
 @composite("_foreach_zero_(Tensor(a!)[] self) -> ()")

@@ -105,11 +105,11 @@ def resize_(self, size, memory_format=None):
         raise RuntimeError("numel: integer multiplication overflow")
     if size == self._array.shape:
         return self
-    check_resizable(self)
     strides = contiguous_strides(size)
     if memory_format is not None and memory_format.name.startswith("channels_last"):
         strides = format_strides(size, memory_format.name)
     self._array = resized(self._array, size, strides)
+    check_resizable(self)  # too late, as in PyTorch, which finds out when it counts the write
     count_write(self)
     return self
 

@@ -248,7 +248,7 @@ def renorm(self, p, dim, maxnorm):
     axes = other_dims(self, dim)
     check_vector_norm(self, p, axes, None)
     norms = norm_of_sizes(np.abs(self).astype(np.float64), p, axes, True)
-    factors = np.where(norms > maxnorm, maxnorm / (norms + TINY), 1)
+    factors = np.where(norms > maxnorm, maxnorm / (norms + TINY), 1).astype(self.real.dtype, copy=False)
     return row_major(np.multiply(self, factors).astype(self.dtype, copy=False))
 
 

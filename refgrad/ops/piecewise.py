@@ -307,7 +307,14 @@ op(
 )
 
 
-@op(
+def hardswish_slope(grad_output, self):
+    """The gradient of `hardswish`."""
+    kind = grad_output.dtype.type
+    inside = grad_output * (self / kind(3) + kind(0.5))
+    return np.where(self <= -3, kind(0), np.where(self < 3, inside, grad_output))
+
+
+op(
     "hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
     laid_out_by="grad_output, self",
     node="HardswishBackwardBackward0",
@@ -315,11 +322,7 @@ op(
     self=lambda grad, grad_output, self: calls.where__self(
         calls.logical_and(self > -3.0, self < 3.0), grad * grad_output / 3.0, self.new_zeros(())
     ),
-)
-def hardswish_backward(grad_output, self):
-    kind = grad_output.dtype.type
-    inside = grad_output * (self / kind(3) + kind(0.5))
-    return np.where(self <= -3, kind(0), np.where(self < 3, inside, grad_output))
+)(computed("hardswish_backward_cpu", hardswish_slope))
 
 
 def softshrink_kernel(self, lambd):

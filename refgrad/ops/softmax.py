@@ -46,7 +46,10 @@ def softmax_kernel(self, dim, half_to_float):
     if not self.ndim or not self.size:
         return np.divide(self, self, order="C") if self.size else np.empty(self.shape, self.dtype)
     powers = np.exp(shifted(self, axis))
-    powers /= np.add.reduce(powers, axis=axis, keepdims=True)
+    total = np.add.reduce(powers, axis=axis, keepdims=True)
+    if axis < self.ndim - 1 and self.dtype == np.float16:  # across rows PyTorch keeps these in half precision
+        powers = powers.astype(np.float16).astype(np.float32)
+    powers /= total
     return row_major(powers.astype(self.dtype, copy=False))
 
 
@@ -63,8 +66,11 @@ def softmax_kernel(self, dim, half_to_float):
 def softmax_backward_data(grad_output, output, dim, input_dtype):
     if not output.ndim:
         return np.multiply(np.subtract(grad_output, grad_output * output), output)
+    kind = output.dtype
+    if kind == np.float16:
+        grad_output, output = grad_output.astype(np.float32), output.astype(np.float32)
     total = row_sum(np.multiply(grad_output, output), wrap_dim(dim, output.ndim))
-    return row_major(np.multiply(np.subtract(grad_output, total), output))
+    return row_major(np.multiply(np.subtract(grad_output, total), output).astype(kind, copy=False))
 
 
 def row_sum(array, axis):
@@ -95,7 +101,12 @@ def log_softmax_kernel(self, dim, half_to_float):
     if not self.ndim or not self.size:
         return np.subtract(self, self, order="C") if self.size else np.empty(self.shape, self.dtype)
     low = shifted(self, axis)
-    low -= np.log(np.add.reduce(np.exp(low), axis=axis, keepdims=True))
+    total = np.add.reduce(np.exp(low), axis=axis, keepdims=True)
+    if axis == self.ndim - 1 and self.dtype == np.float16:  # along rows PyTorch keeps these in half precision
+        total = np.log(total.astype(np.float16).astype(np.float32)).astype(np.float16)
+        low -= total
+    else:
+        low -= np.log(total)
     return row_major(low.astype(self.dtype, copy=False))
 
 
@@ -111,8 +122,12 @@ def log_softmax_kernel(self, dim, half_to_float):
     ),
 )
 def log_softmax_backward_data(grad_output, output, dim, input_dtype):
+    kind = output.dtype
+    if kind == np.float16:
+        grad_output, output = grad_output.astype(np.float32), output.astype(np.float32)
     total = row_sum(grad_output, wrap_dim(dim, output.ndim)) if output.ndim else grad_output
-    return row_major(np.subtract(grad_output, np.multiply(np.exp(output), total)))
+    result = np.subtract(grad_output, np.multiply(np.exp(output), total))
+    return row_major(result.astype(kind, copy=False))
 
 
 def converted(tensor, dtype):

@@ -6,6 +6,7 @@ from math import log, pi, sqrt
 
 import numpy as np
 
+from refgrad import modes
 from refgrad.op import calls, composite, op, unary
 from refgrad.ops.checks import not_implemented, with_number
 

@@ -134,7 +134,7 @@ def reciprocals(array):
 sqrt = unary("sqrt", np.sqrt, lambda grad, result: grad / (2 * result.conj()))
 rsqrt = unary(
     "rsqrt",
-    in_single(lambda self: reciprocals(np.sqrt(self))),
+    lambda self: reciprocals(np.sqrt(self)),
     lambda grad, result: -0.5 * grad * result.pow(3).conj(),
 )
 reciprocal = unary("reciprocal", reciprocals, lambda grad, result: -grad * (result * result).conj())

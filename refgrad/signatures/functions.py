@@ -269,6 +269,7 @@ logsumexp(Tensor input, int[1] dim, bool keepdim=False, *, Tensor out=None)
 _foreach_maximum _foreach_minimum
     (Tensor[] self, Scalar scalar)
     (Tensor[] self, Scalar[] scalars)
+    (Tensor[] self, Tensor[] other)
 _lu_with_info(Tensor input, bool pivot=True, bool check_errors=True)
 lu_solve(Tensor input, Tensor LU_data, Tensor LU_pivots, *, Tensor out=None)
 masked_fill(Tensor input, Tensor mask, Tensor value)

@@ -103,7 +103,7 @@ _ops.RUNNING.append(run_shown)
 
 def show(op: Any, name: str, arguments: tuple, output: Any) -> None:
     """Show an op that ran to the modes of this thread, and write into its result what they return."""
-    if not state.stack:
+    if not state.stack or modes.state.hidden:
         return
     packet = getattr(ops.aten, name)
     overload = getattr(packet, op.schema.overload or "default")

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from refgrad import autograd, modes
+from refgrad import autograd
 from refgrad.autograd.function import Function
 from refgrad.autograd.grad_mode import enable_grad, no_grad
 from refgrad.random import fork_rng, get_rng_state, set_rng_state

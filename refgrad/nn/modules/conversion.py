@@ -68,7 +68,9 @@ class Convertible:
         def converted(tensor: Tensor) -> Tensor:
             if dtype is not None and tensor._can_require_grad():
                 tensor = tensor.to(dtype)
-            return tensor.to(memory_format=layout) if layout is not None and tensor.dim() in (4, 5) else tensor
+            if layout is not None and tensor.dim() in (4, 5):
+                tensor = tensor.to(memory_format=layout)
+            return tensor
 
         return self._apply(converted)
 
@@ -106,7 +108,7 @@ class Convertible:
 
 
 def dtype_asked_for(module: Any, args: tuple, kwargs: dict) -> dtypes.DType | None:
-    """The dtype among the arguments of `Module.to`, which are those of `Tensor.to`; they are checked there."""
+    """The dtype among the arguments of `Module.to`; these are those of `Tensor.to`, which checks them."""
     try:
         single, double = (calls.zeros((), dtype=kind).to(*args, **kwargs) for kind in FLOATING)
     except AssertionError:  # a device that there is not: to modules without tensors all the same
