@@ -6,6 +6,7 @@ little more than importing NumPy.
 
 import importlib as _importlib
 import math as _math
+from importlib.util import find_spec as _find_spec
 
 import numpy as _np
 
@@ -107,6 +108,9 @@ def __getattr__(name: str):
     if name.startswith("__"):
         raise AttributeError(f"module 'torch' has no attribute '{name}'")
     if "_find" not in globals():
+        if name not in _SUBMODULES and name != "tensor" and _find_spec(f"refgrad.{name}") is not None:
+            # Asked for by another module of this package, which is loaded before the functions are.
+            raise AttributeError(f"module 'torch' has no attribute '{name}'")
         _load()
         if name in globals():
             return globals()[name]

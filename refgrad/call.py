@@ -41,9 +41,9 @@ from refgrad.layout import (
     window,
 )
 from refgrad.lazy import plain
-from refgrad.storage import INFERENCE, count_write, flat_memory, version_of
 from refgrad.samples import recorded_edge
-from refgrad.tensor import Tensor, wrap
+from refgrad.storage import INFERENCE, count_write, flat_memory, version_of
+from refgrad.tensor import REMEMBER, Tensor, wrap
 
 PACKAGE = os.path.dirname(__file__)
 NUMBERS = (int, float, complex, np.generic)
@@ -75,6 +75,8 @@ class WrappedComplex(complex):
 
 WRAPPED = {bool: WrappedInt, int: WrappedInt, float: WrappedFloat, complex: WrappedComplex}
 WRAPPED |= {kind: kind for kind in (WrappedInt, WrappedFloat, WrappedComplex)}
+NOT_PACKED = frozenset((*WRAPPED, Packed))
+"""What the hooks on saved tensors pass over: numbers, and what was packed already."""
 
 
 def number_of(value: Any) -> Any:
@@ -273,7 +275,10 @@ def count_raw_writes(results: Sequence[Tensor], count: int) -> None:
 
 
 def rare_node(node: Any, results: Sequence[Tensor]) -> None:
-    """Apply anomaly mode and saved-tensor hooks to a node that was just made; hooks see its very results."""
+    """Apply anomaly mode and saved-tensor hooks to a node that was just made; hooks see its very results.
+
+    A call in place comes here before and after it writes: what was packed stays.
+    """
     rare = modes.state.rare
     if rare.anomaly:
         remember_forward(node)
@@ -282,9 +287,10 @@ def rare_node(node: Any, results: Sequence[Tensor]) -> None:
         for name in node.SAVED:
             value = getattr(node, "s_" + name)
             if isinstance(value, tuple):
-                packed: Any = [t if t is None else Packed(pack_hook, unpack_hook, t, node) for t in value]
-                setattr(node, "s_" + name, tuple(packed))
-            elif value is not None and type(value) not in WRAPPED and not isinstance(value, np.generic):
+                if not any(isinstance(t, Packed) for t in value):
+                    packed = [t if t is None else Packed(pack_hook, unpack_hook, t, node) for t in value]
+                    setattr(node, "s_" + name, tuple(packed))
+            elif value is not None and type(value) not in NOT_PACKED and not isinstance(value, np.generic):
                 seen = next((result for result in results if result._array is value), None)
                 setattr(node, "s_" + name, Packed(pack_hook, unpack_hook, unpack(node, name), node, seen))
 
@@ -300,6 +306,9 @@ def remember_forward(node: Any) -> None:
     metadata["traceback_"] = traceback.format_list(frames)
     if modes.state.node is not None:
         metadata["parent_"] = modes.state.node
+
+
+REMEMBER.append(remember_forward)
 
 
 # Writes -----------------------------------------------------------------------------------------------------
@@ -502,5 +511,5 @@ def requires(value: Any) -> bool:
 
 def edges_of(tensors: Sequence[Tensor | None]) -> list:
     """The edges of a list of tensors, None for those that require no grad."""
-    edges = [None if tensor is None else tensor._edge for tensor in tensors]
-    return [recorded_edge(tensors[i]) if edge is PENDING else edge for i, edge in enumerate(edges)]
+    present = [None if tensor is None else (tensor, tensor._edge) for tensor in tensors]
+    return [each and (recorded_edge(each[0]) if each[1] is PENDING else each[1]) for each in present]

@@ -30,9 +30,10 @@ DUAL_LEVEL = -1
 class Level:
     """An open level: who carries a tangent, and the tangents of the results that nodes saved."""
 
-    __slots__ = ("carriers", "of_results")
+    __slots__ = ("carriers", "of_results", "of_transform")
 
     def __init__(self) -> None:
+        self.of_transform = False  # whether `torch.func.jvp` opened it, which nests
         self.carriers: list[weakref.ref] = []
         self.of_results: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
@@ -46,6 +47,7 @@ LEVELS: list[Level] = []
 CARRY: list[Callable] = []
 BEFORE_WRITE: list[Callable] = []
 AFTER_WRITE: list[Callable] = []
+ON_DETACH: list[Callable] = []  # utils/_python_dispatch.py shows them to dispatch modes
 
 
 def open_level() -> int:
@@ -193,7 +195,7 @@ def has_tangent(tensor: Tensor) -> bool:
 def lies_like(tangent: Tensor, tensor: Tensor) -> bool:
     """Whether a tangent lies in its memory as the tensor lies in its own."""
     if is_batched(tangent):
-        return tangent.lies_like(tensor)  # type: ignore[attr-defined]
+        return tangent.lies_like(tensor)
     first, second = tangent._array, tensor._array
     one, other = layout_of(first), layout_of(second)
     if first.__class__ is not second.__class__ or one.shape != other.shape:
@@ -216,7 +218,7 @@ def is_batched(tangent: Tensor) -> bool:
 def zeros_like(tensor: Tensor, tangent: Tensor) -> Tensor:
     """Zeros in memory like that of a tensor, batched as a tangent is."""
     if is_batched(tangent):
-        return tangent.zeros_for(tensor)  # type: ignore[attr-defined]
+        return tangent.zeros_for(tensor)
     array = tensor._array
     memory = np.zeros(capacity(array), array.dtype)
     zeros = window(memory, memory.dtype, layout_of(array))

@@ -371,8 +371,8 @@ def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) 
         and (array.flags.forc or is_dense(array.shape, strides_of(array)))
         and not (modes.RARE and modes.state.rare.before_write)  # a dispatch mode in PyTorch
     ):
-        if modes.DUALS:
-            first.add_(gradient)  # which takes the tangents along
+        if modes.DUALS or array.dtype.kind == "c":
+            first.add_(gradient)  # which takes the tangents along, and adds complex numbers times one
             return
         np.add(array, gradient._array, out=array)
         count_write(first)
@@ -443,7 +443,7 @@ def add_in_place(held: Tensor, gradient: Tensor) -> None:
     """`held += gradient`, for a plain tensor."""
     array = held._array
     may_overlap = not array.flags.c_contiguous and overlaps_itself(array.shape, array.strides)
-    if may_overlap or array.dtype is not gradient._array.dtype:
+    if may_overlap or array.dtype is not gradient._array.dtype or array.dtype.kind == "c":
         held.add_(gradient)
     else:
         try:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from refgrad import errors, modes
+from refgrad.call import type_text
 from refgrad.graph import AccumulateGrad, Node
 from refgrad.tensor import Tensor, meta_of
 from refgrad.types import contiguous_format
@@ -27,7 +28,7 @@ def check_replacement(before: Tensor | None, after: Any, hook: Any) -> None:
     if after.dtype is not before.dtype:
         raise RuntimeError(
             f"hook '{hook_name(hook)}' has changed the type of value (was "
-            f"{before.dtype.tensor_type} got {after.dtype.tensor_type})"
+            f"{type_text(before.dtype)} got {type_text(after.dtype)})"
         )
     if after._array.shape != before._array.shape:
         raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")
@@ -104,7 +105,7 @@ def post_hooks(node: Node, results: list, grads: list) -> list:
 
 
 def late_hooks(node: Node, results: tuple | list, grads: list) -> list:
-    """Run the hooks of a node that got some while it ran, see note [Hooks that come while their node runs]."""
+    """Run a node's hooks, those too that came while it ran: note [Hooks that come while their node runs]."""
     modes.set_late(None)
     has_post = node._node_hooks is not None and node._node_hooks.post
     return post_hooks(node, list(results), grads) if has_post else list(results)

@@ -24,8 +24,8 @@ def inplace_name(op: Any) -> str:
 # Note [In-place ops save a copy of self]
 # A formula that asks for the overwritten value gets a copy that was taken before the write; the other operand
 # is saved as it is, so that `y.mul_(y)` fails in backward. The result is saved after the write has been
-# counted, or it would count as written since. What is refused is refused before the write: value, version and
-# history stay.
+# counted, or it would count as written since. What is refused is refused before the write, also by a hook that
+# packs an input: value, version and history stay.
 
 
 def inplace_source(recipe: Recipe) -> str:
@@ -47,6 +47,8 @@ def inplace_source(recipe: Recipe) -> str:
         lines += start_lines("        ", edges, "self._array")
         lines += save_input_lines(recipe, "        ", clone_self=True)
         lines += [f"        node.s_{name} = None" for name in recipe.saved_results]
+        if recipe.saved_inputs:
+            lines += ["        if RARE: call.rare_result(node)"]
     else:
         lines += refused_inplace_lines(recipe)
     lines += write_lines(recipe)
@@ -55,7 +57,9 @@ def inplace_source(recipe: Recipe) -> str:
         lines += save_result_lines(recipe, "        ", ["self"])
         for name in recipe.saved_results:
             lines += [f"        if self._is_view(): node.w_{name} = ref(self.grad_fn)"]
-        lines += [f"        {AFTER_WRITE}", "        if RARE: call.rare_result(node, self)"]
+        lines += [f"        {AFTER_WRITE}"]
+        if recipe.saved_results or not recipe.saved_inputs:
+            lines += ["        if RARE: call.rare_result(node, self)"]
         lines += [f"    el{AFTER_WRITE}"]
     else:
         lines += [f"    {AFTER_WRITE}"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refgrad.layout import strides_of
+from refgrad.layout import layout_of, root_of, strides_of
 from refgrad.methods import attach
 from refgrad.op import calls
 from refgrad.ops.from_data import full_type_name
@@ -57,6 +57,27 @@ def _view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
 def _view_func_unsafe(self: Tensor, new_base: Tensor) -> Tensor | None:
     """This view taken of another base, whatever that looks like; None if it is no view."""
     return taken_again(self, new_base) if self._is_view() else None
+
+
+@attach
+def _rev_view_func_unsafe(self: Tensor, new_view: Tensor) -> Tensor:
+    """What this view's base would be if this view were another tensor: a view of that.
+
+    Raises:
+        RuntimeError: nothing says how the view was made: it is none, or was made by strides alone while views
+            are not replayed.
+    """
+    if not self._is_view() or self._meta.replay is None:
+        raise RuntimeError("No _rev_view_func() found")
+    base = self._base
+    if base.is_complex() and not new_view.is_complex():
+        pairs = new_view.as_strided(
+            (root_of(new_view._array).nbytes // (2 * new_view.itemsize), 2), (2, 1), 0
+        )
+        new_view = calls.view_as_complex(pairs)
+    elif new_view.is_complex() and not base.is_complex():
+        new_view = calls.view_as_real(new_view)
+    return new_view.as_strided(*layout_of(base._array))
 
 
 @attach

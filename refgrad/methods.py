@@ -48,7 +48,10 @@ def attach(function: Any) -> Any:
 def detach(self: Tensor) -> Tensor:
     """The same memory outside the graph; writes to it count for this tensor too."""
     cell = cell_of_detached(self)
-    return alias(self, version_cell(self) if cell is None else cell)
+    made = alias(self, version_cell(self) if cell is None else cell)
+    for show in duals.ON_DETACH if modes.DUALS else ():
+        show(self, made)
+    return made
 
 
 @attach

@@ -52,6 +52,7 @@ def public() -> dict[str, Any]:
         "set_printoptions": set_printoptions,
         "_rebuild_tensor": methods.rebuild,
         **{name: of_method(name) for name in ("detach", "detach_")},
+        "lobpcg": importlib.import_module("refgrad._lobpcg").lobpcg,
         "load": serialization.load,
         "save": serialization.save,
     }

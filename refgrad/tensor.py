@@ -501,6 +501,7 @@ def refusal(name: str) -> Callable:
 
 Tensor.__module__ = "torch"  # shown by `type`
 
+REMEMBER: list[Callable] = []  # call.py puts the function here that notes where a node was made
 REFRESH: list[Callable] = []  # views.py puts the function here that brings a view's edge up to date
 
 
@@ -554,6 +555,8 @@ def accumulator(leaf: Tensor) -> AccumulateGrad:
         node._node_hooks = None
         node.variable = leaf
         meta.accumulator = weakref.ref(node)
+        if modes.RARE and modes.state.rare.anomaly:
+            REMEMBER[0](node)
     return node
 
 

@@ -12,7 +12,8 @@ errors dtypes layout lazy types return_types schema argument_errors binding sign
 storage handles graph generator tensor printing views duals
 samples call recipe apply_source call_source inplace_source compiler op gradients hooks ready engine
 kernels ops
-forms namespaces _VF _ops linalg fft special functional operators toplevel autograd _C methods inquiries \
+forms namespaces _VF _ops linalg fft special functional operators toplevel \
+autograd _lobpcg _C methods inquiries \
 serialization settings surface random nn optim func _vmap_internals utils testing distributions backends cuda
 """
 HARNESS = """

@@ -2,7 +2,7 @@
 
 topic: interface
 features: isinstance, custom-function, accumulate-grad
-rule: torch.autograd.graph.Node
+rule: https://docs.pytorch.org/docs/stable/autograd.html#autograd-graph
 """
 import torch
 

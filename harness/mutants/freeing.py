@@ -51,8 +51,8 @@ mutant(
 mutant(
     "grad_with_create_graph_frees",
     "autograd",
-    "    keep = create if retain_graph is None else flag(retain_graph)\n    edges, targets",
-    "    keep = flag(retain_graph or False)\n    edges, targets",
+    "    keep = create if retain_graph is None else flag(retain_graph)\n\n    def run",
+    "    keep = flag(retain_graph or False)\n\n    def run",
     "`grad(create_graph=True)` frees the graph.",
 )
 mutant(
@@ -65,8 +65,8 @@ mutant(
 mutant(
     "grad_keeps_the_graph",
     "autograd",
-    "        results = engine.execute(edges, gradients, keep, create, targets, False)\n",
-    "        results = engine.execute(edges, gradients, True, create, targets, False)\n",
+    "        results = run(gradients, keep)\n",
+    "        results = run(gradients, True)\n",
     "`autograd.grad` never frees the graph.",
 )
 mutant(

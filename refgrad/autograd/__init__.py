@@ -179,16 +179,17 @@ def grad(
     gradients = root_gradients(roots, as_gradients(grad_outputs, len(roots)), is_grads_batched)
     create = flag(create_graph)
     keep = create if retain_graph is None else flag(retain_graph)
-    edges, targets = root_edges(roots), [input_edge(each) for each in chosen]
+
+    def run(gradients: list, keep: bool) -> list:
+        edges, targets = root_edges(roots), [input_edge(each) for each in chosen]
+        return engine.execute(edges, gradients, keep, create, targets, False)
+
     if is_grads_batched:
         from refgrad.autograd.batched import run_batched
 
-        def run(sample: list, keep: bool) -> list:
-            return engine.execute(edges, sample, keep, create, targets, False)
-
         results = run_batched(run, gradients, keep, create)
     else:
-        results = engine.execute(edges, gradients, keep, create, targets, False)
+        results = run(gradients, keep)
     allowed = materialize_grads if allow_unused is None else allow_unused
     for index, (result, target) in enumerate(zip(results, chosen, strict=True)):
         if result is None and not allowed:

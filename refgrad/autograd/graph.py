@@ -261,10 +261,12 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        return _MultiHandle(register_any([tensor for tensor in tensors if tensor.requires_grad], fn))
     nodes = [split_edge(edge_of(tensor))[0] if edge_of(tensor) is not None else None for tensor in tensors]
     if None in nodes:
         raise AssertionError("Expected gradient function to be set")
-    return _MultiHandle((register_all if mode == "all" else register_any)(tensors, nodes, fn))
+    return _MultiHandle(register_all(tensors, nodes, fn))
 
 
 def register_all(tensors: Sequence[Tensor], nodes: list, fn: Callable) -> list[RemovableHandle]:
@@ -290,7 +292,7 @@ def register_all(tensors: Sequence[Tensor], nodes: list, fn: Callable) -> list[R
     return [tensor.register_hook(hook_for(index)) for index, tensor in enumerate(tensors)]
 
 
-def register_any(tensors: Sequence[Tensor], nodes: list, fn: Callable) -> list[RemovableHandle]:
+def register_any(tensors: Sequence[Tensor], fn: Callable) -> list[RemovableHandle]:
     """Hooks of which only the first one to fire in a run calls `fn`."""
     ran: set[int] = set()
 

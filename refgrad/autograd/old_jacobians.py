@@ -34,9 +34,7 @@ def check_grad_out(name: str, grad_out: float) -> None:
         ValueError: it is not 1.
     """
     if grad_out != 1.0:
-        raise ValueError(
-            f"Expected grad_out to be 1.0. {name} no longer supports values of grad_out != 1.0."
-        )
+        raise ValueError(f"Expected grad_out to be 1.0. {name} no longer supports values of grad_out != 1.0.")
 
 
 def refuse_complex(name: str, outputs: tuple) -> None:

@@ -256,9 +256,7 @@ def each_sample(lead: Any, moving: dict, compute: Callable) -> list:
         compute({name: sample(tangent, at) for name, tangent in moving.items()})
         for at in range(len(lead.samples))
     ]
-    return [
-        None if column[0] is None else lead.like(list(column)) for column in zip(*rows, strict=True)
-    ]
+    return [None if column[0] is None else lead.like(list(column)) for column in zip(*rows, strict=True)]
 
 
 @contextmanager

@@ -78,4 +78,4 @@ def zeros_for(self: BatchedTensor, tensor: Tensor) -> BatchedTensor:
 
 for method in (as_strided, lies_like, zeros_for):
     setattr(BatchedTensor, method.__name__, method)
-BatchedTensor.OWN_VIEWS = {"as_strided": as_strided}  # type: ignore[attr-defined]  # not sample by sample
+BatchedTensor.OWN_VIEWS = {"as_strided": as_strided}  # not sample by sample

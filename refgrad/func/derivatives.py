@@ -7,6 +7,7 @@ from typing import Any
 
 from refgrad import duals
 from refgrad.autograd.batched import windows_together
+from refgrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from refgrad.func import trees
 from refgrad.func.levels import (
     Level,
@@ -16,6 +17,7 @@ from refgrad.func.levels import (
     entered,
     is_batched,
     pulled,
+    stack,
     with_arguments,
 )
 from refgrad.op import calls
@@ -189,7 +191,8 @@ class Linear:
 
 def linear_at(func: Callable, args: tuple, argnums: Any, has_aux: bool, level: Level) -> tuple:
     """Run `func` inside a level: its derivative, its outputs, their spec and the auxiliary output."""
-    duals.refuse_nesting()
+    if duals.LEVELS and not duals.LEVELS[-1].of_transform:
+        duals.refuse_nesting()
     inputs = entered(level, chosen_arguments(argnums, args))
     output, aux = split_aux(
         "jvp(f, primals, tangents)", func(*with_arguments(args, argnums, inputs)), has_aux
@@ -247,6 +250,8 @@ def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, ha
         RuntimeError: the tangents do not fit, or `func` returns something else than tensors.
     """
     check_tangents(primals, tangents)
+    if not stack.levels and not duals.LEVELS:
+        return outermost_jvp(func, primals, tangents, has_aux)
     with Level("jvp") as level:
         numbers = tuple(range(len(primals)))
         linear, outputs, spec, aux = linear_at(func, primals, numbers, has_aux, level)
@@ -256,6 +261,28 @@ def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, ha
         aux = trees.mapped(level.leave, aux)
     value = trees.mapped(calls.alias, value)  # the primal part of a dual tensor is a view
     return (value, moved, trees.mapped(calls.alias, aux)) if has_aux else (value, moved)
+
+
+def outermost_jvp(func: Callable, primals: tuple, tangents: Any, has_aux: bool) -> tuple:
+    """As `jvp` outside other transforms: with dual tensors, so that ops move tangents by their own rules."""
+    name = "jvp(f, primals, tangents)"
+    with Level("jvp"), dual_level():
+        duals.LEVELS[-1].of_transform = True
+        given, spec = trees.flatten(primals)
+        pairs = zip(given, trees.flatten(tangents)[0], strict=True)
+        output = func(*trees.unflatten([make_dual(place, way) for place, way in pairs], spec))
+        output, aux = split_aux(name, output, has_aux)
+        if has_aux:
+            checked_aux(aux)
+        outputs, spec = checked_outputs(name, output)
+        parts = [unpack_dual(each) for each in outputs]
+        value = trees.unflatten([part.primal for part in parts], spec)
+        moved = trees.unflatten(
+            [calls.zeros_like(part.primal) if part.tangent is None else part.tangent for part in parts], spec
+        )
+        if has_aux:
+            aux = trees.mapped(lambda each: unpack_dual(each).primal, aux)
+    return (value, moved, aux) if has_aux else (value, moved)
 
 
 def linearize(func: Callable, *primals: Any) -> tuple:

@@ -206,8 +206,8 @@ def joined(first, second):
 @op(
     "complex(Tensor real, Tensor imag) -> Tensor",
     promote="same",
-    real=lambda grad, real, imag: calls.real(grad),
-    imag=lambda grad, real, imag: calls.imag(grad),
+    real=lambda grad, real: calls.real(grad),
+    imag=lambda grad, imag: calls.imag(grad),
 )
 def complex_(real, imag):
     check_parts(real, imag)

@@ -191,7 +191,7 @@ NOT_WANTED = np.zeros(0)  # in the place of a gradient that the mask leaves out
     "SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     jointly=("grad_output, input, weight", second_gradients),
     node="ConvolutionBackwardBackward0",
-    wrapper=lambda results: tuple(None if each._array.shape == NOT_WANTED.shape else each for each in results),
+    wrapper=lambda results: tuple(None if each._array.shape == (0,) else each for each in results),
 )
 def convolution_backward(
     grad_output,

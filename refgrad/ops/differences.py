@@ -175,6 +175,16 @@ def checked_axes(self, spacing, dim, edge_order):
     return axes, [1 if spacing is None else spacing] * len(axes) if spacings is None else spacings
 
 
+def minus(second, first):
+    """`first - second`; the second operand comes first, as PyTorch's compiler has it: the order shows."""
+    return first - second
+
+
+def plus(second, first):
+    """`first + second`, as `minus`."""
+    return first + second
+
+
 def even_slope(self, axis, step, edge_order):
     """The slope along a dimension at points that are `step` apart: before, between and behind."""
 
@@ -182,13 +192,16 @@ def even_slope(self, axis, step, edge_order):
         piece = part(self, axis, start, end)
         return piece if factor is None else calls.mul__Scalar(piece, factor)
 
-    between = at(2) - at(0, -2)
+    def per_step(difference):
+        return calls.div__Scalar(difference, step)
+
+    between = per_step(minus(at(0, -2), at(2)))
     if edge_order == 1:
-        before, after = at(1, 2) - at(0, 1), at(-1) - at(-2, -1)
+        before = per_step(minus(at(0, 1), at(1, 2)))
+        after = per_step(minus(at(-2, -1), at(-1)))
     else:
-        before = at(0, 1, -1.5) + at(1, 2, 2) - at(2, 3, 0.5)
-        after = at(-3, -2, 0.5) - at(-2, -1, 2) + at(-1, None, 1.5)
-    before, between, after = (calls.div__Scalar(each, step) for each in (before, between, after))
+        before = per_step(minus(at(2, 3, 0.5), plus(at(1, 2, 2), at(0, 1, -1.5))))
+        after = per_step(plus(at(-1, None, 1.5), minus(at(-2, -1, 2), at(-3, -2, 0.5))))
     return before, calls.div__Scalar(between, 2), after
 
 
@@ -212,7 +225,7 @@ def uneven_slope(self, axis, points, edge_order):
         left / (right * (left + right)),
     )
     a, b, c = (weight.reshape(shape) for weight in weights)
-    between = a * at(0, -2) + b * at(1, -1) + c * at(2)
+    between = plus(c * at(2), plus(b * at(1, -1), a * at(0, -2)))
     if edge_order == 1:
         return (at(1, 2) - at(0, 1)) / steps[0], between, (at(-1) - at(-2, -1)) / steps[-1]
     before, after = curved_ends(at, steps)

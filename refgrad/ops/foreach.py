@@ -14,7 +14,7 @@ def extreme_back(grads, tensors, bounds, keeps):
     found = []
     for grad, tensor, bound in zip(grads, tensors, bounds, strict=True):
         if grad is not None:
-            grad = (grad / 2).where(tensor == bound, grad).masked_fill(~keeps(tensor, bound), 0)
+            grad = (grad / 2).where(tensor == bound, grad).masked_fill_(~keeps(tensor, bound), 0)
         found.append(grad)
     return found
 

@@ -5,6 +5,7 @@ the single calls would have recorded. (The extremes, which stand in foreach.py, 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from refgrad import errors
 from refgrad.graph import FREED, Node, make_edge, start
@@ -17,6 +18,7 @@ class ForeachNode(Node):
     """Runs a node for each tensor of a list; its edges are those to the first operands, then the second's."""
 
     __slots__ = ("functions", "operands", "shown_name")
+    functions: Any  # the nodes, None for tensors that require no grad; or FREED
 
     def apply(self, grads, create_graph, needed):
         """The gradients of all first operands, then of all second ones."""
@@ -107,10 +109,11 @@ def declare(name: str, overload: str, arguments: str, node: str) -> None:
     composite(f"_foreach_{name}_{schema} -> ()")(in_place)
 
 
-for word in (
-    "abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal "
-    "round rsqrt sigmoid sign sin sinh sqrt tan tanh trunc"
-).split():
+OF_ONE_OPERAND = """
+abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal
+round rsqrt sigmoid sign sin sinh sqrt tan tanh trunc
+"""
+for word in OF_ONE_OPERAND.split():
     declare(word, "", "", f"Foreach{word.title()}Backward0")
 for word in ("add", "sub", "mul", "div"):
     title = f"Foreach{word.title()}Backward"

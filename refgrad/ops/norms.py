@@ -201,18 +201,27 @@ def matrix_norm_by_name(self, ord="fro", dim=(-2, -1), keepdim=False, dtype=None
     )
 
 
-@composite(
-    "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor"
-)
-def norm(self, ord=None, dim=None, keepdim=False, dtype=None):
-    ndim = self._array.ndim
+def check_norm_dims(dim, ord, ndim):
+    """Refuse dims that are neither one nor two, given or not.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
     if dim is not None and len(dim) not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
     if dim is None and ord is not None and ndim not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {ndim}D."
         )
+
+
+@composite(
+    "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
+    "ScalarType? dtype=None) -> Tensor"
+)
+def norm(self, ord=None, dim=None, keepdim=False, dtype=None):
+    ndim = self._array.ndim
+    check_norm_dims(dim, ord, ndim)
     if ord is not None and (ndim == 2 if dim is None else len(dim) == 2):
         return matrix_norm(self, ord, (0, 1) if dim is None else dim, keepdim, dtype)
     return calls.linalg_vector_norm(self, 2.0 if ord is None else ord, dim, keepdim, dtype)
@@ -223,6 +232,7 @@ def norm(self, ord=None, dim=None, keepdim=False, dtype=None):
     "ScalarType? dtype=None) -> Tensor"
 )
 def norm_by_name(self, ord, dim=None, keepdim=False, dtype=None):
+    check_norm_dims(dim, ord, self._array.ndim)
     return matrix_norm_by_name(self, ord, (0, 1) if dim is None else dim, keepdim, dtype)
 
 

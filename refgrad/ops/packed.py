@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.storage import count_write
 from refgrad.tensor import wrap
@@ -28,7 +29,7 @@ def check_lengths(lengths: np.ndarray, batch: int) -> None:
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {lengths.size} (batch_size={batch})"
         )
-    if (lengths <= 0).any():
+    if lengths[-1] <= 0:
         raise RuntimeError(
             "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
         )
@@ -46,12 +47,15 @@ def check_lengths(lengths: np.ndarray, batch: int) -> None:
     ),
 )
 def pack_padded_sequence(input, lengths, batch_first):
-    steps = input.swapaxes(0, 1) if batch_first else input
+    steps = input.swapaxes(0, wrap_dim(1, input.ndim)) if batch_first else input
     if not input.size:
         raise RuntimeError("Cannot pack empty tensors.")
+    if not input.ndim:
+        raise IndexError("Dimension specified as 1 but tensor has no dimensions")
+    wrap_dim(1, input.ndim)
     check_lengths(lengths, steps.shape[1])
     sizes = np.array([np.count_nonzero(lengths > t) for t in range(lengths[0])], np.int64)
-    return np.concatenate([steps[t, :size] for t, size in enumerate(sizes)]), sizes
+    return np.concatenate([steps[t, :size] for t, size in enumerate(sizes) if t < len(steps)]), sizes
 
 
 def filled(like: Any, shape: tuple, value: Any) -> Any:

@@ -264,20 +264,18 @@ def refusing_gradient(tensor, message):
     if edge is None:
         return tensor
     made = wrap(tensor._array)
-    node = made._edge = start(
-        object.__new__(DelayedError), (edge,), (made._array.shape, made._array.dtype)
-    )
+    node = made._edge = start(object.__new__(DelayedError), (edge,), (made._array.shape, made._array.dtype))
     node.message = message
     return made
 
 
 def reduce_slices(target, dim, index, source, reduce, include_self):
     """Combine the slices of a source with those of a target."""
-    modes.warn_once(INDEX_REDUCE_BETA)
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
         )
+    modes.warn_once(INDEX_REDUCE_BETA)
     dim = check_source("index_reduce_()", target, dim, index, source)
     if out_of_range(index, target.shape[dim] if target.ndim else 1) is not None:
         raise IndexError("index out of range in self")

@@ -73,6 +73,8 @@ def roll(self, shifts, dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not self.size:
         return np.array(self, order="C")
+    if not self.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     return np.array(np.roll(self, shifts, [wrap_dim(dim, self.ndim) for dim in dims]), order="C")
 
 

@@ -4,6 +4,7 @@ Names that begin with a submodule's, as `linalg_norm`, and those of parts of oth
 """
 
 _ELSEWHERE = ("linalg_", "special_", "fft_")
+_OF_LISTS = "_foreach_"
 _PARTS = ("_backward", "_forward")
 
 _NO_METHODS = """
@@ -56,7 +57,8 @@ NO_FUNCTIONS = frozenset(_NO_FUNCTIONS.split())
 
 def is_method(name: str) -> bool:
     """Whether an op of this name is a method."""
-    return not (name in NO_METHODS or name.startswith(_ELSEWHERE) or name.endswith(_PARTS))
+    elsewhere = name.startswith((*_ELSEWHERE, _OF_LISTS))
+    return not (name in NO_METHODS or elsewhere or name.endswith(_PARTS))
 
 
 def is_function(name: str) -> bool:

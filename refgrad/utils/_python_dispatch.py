@@ -90,7 +90,7 @@ def detached(value: Any) -> Any:
 
 
 def run_shown(overload: OpOverload, args: tuple, kwargs: dict) -> Any:
-    """The result of the op that a mode is shown, if that is what it calls; NotImplemented for another call."""
+    """The result of the op that a mode is shown, if that is what it calls; else NotImplemented."""
     shown = state.shown
     if shown is None or shown.overload is not overload or len(args) != len(shown.args):
         return NotImplemented
@@ -109,13 +109,22 @@ def show(op: Any, name: str, arguments: tuple, output: Any) -> None:
     overload = getattr(packet, op.schema.overload or "default")
     shown = Shown(overload, *written_out(op, arguments), output)
     result = shown.passed_on()
-    if op.is_view or name.endswith("_"):
-        return  # memory that others have too is what the op made of it
     several = isinstance(output, (tuple, list))
-    pairs = zip(output, result, strict=True) if several else [(output, result)]
-    for ours, theirs in pairs:
-        if isinstance(ours, Tensor) and isinstance(theirs, Tensor) and theirs._array is not ours._array:
-            ours._array[...] = theirs._array
+    ours, theirs = (output, result) if several else ((output,), (result,))
+    if not (op.is_view or name.endswith("_")):  # memory that others have too is what the op made of it
+        for one, other in zip(ours, theirs, strict=True):
+            if isinstance(one, Tensor) and isinstance(other, Tensor) and other._array is not one._array:
+                one._array[...] = other._array
+    if ours[0].requires_grad and not modes.state.rare.saved_tensor_hooks:
+        for number in tangents.recipe_of(op).saved_results.values():
+            if op.is_differentiable(number):  # its node keeps it so
+                show_detach(ours[number], detached(ours[number]))
+
+
+def show_detach(tensor: Tensor, made: Tensor) -> None:
+    """Show the modes of this thread that a tensor was detached."""
+    if state.stack and not modes.state.hidden:
+        Shown(ops.aten.detach.default, (tensor,), {}, made).passed_on()
 
 
 def written_out(op: Any, arguments: tuple) -> tuple[tuple, dict[str, Any]]:
@@ -174,3 +183,4 @@ def after_write(op: Any, function: Callable, carried: Any, written: Tensor) -> N
 
 
 duals.CARRY[0], duals.BEFORE_WRITE[0], duals.AFTER_WRITE[0] = carry, before_write, after_write
+duals.ON_DETACH.append(show_detach)

@@ -31,14 +31,14 @@ from refgrad.utils.reentrant import (
 __all__ = [
     "CheckpointError",
     "CheckpointFunction",
-    "CheckpointPolicy",
+    "CheckpointPolicy",  # noqa: F822
     "GraphExecGroup",
-    "SAC_IGNORED_OPS",
-    "SelectiveCheckpointContext",
+    "SAC_IGNORED_OPS",  # noqa: F822
+    "SelectiveCheckpointContext",  # noqa: F822
     "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
-    "create_selective_checkpoint_contexts",
+    "create_selective_checkpoint_contexts",  # noqa: F822
     "detach_variable",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",

@@ -22,7 +22,7 @@ RUN_AGAIN, TAKEN = object(), object()  # in the place of a result: nothing was k
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy says of an op: keep its result, or run it again. PREFER leaves the last word to others."""
+    """What a policy says of an op: keep its result, or run it again; PREFER leaves others the last word."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1

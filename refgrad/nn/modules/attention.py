@@ -112,9 +112,8 @@ class MultiheadAttention(Module):
         attn_mask = canonical(attn_mask, "attn_mask", query.dtype)
         is_fast = self._takes_fast_path(query, key, value, given)
         swaps = self.batch_first and is_batched
-        if swaps:  # one tensor stays one: projections are shared by identity
-            kept = {id(tensor): tensor.transpose(1, 0) for tensor in (query, key, value)}
-            query, key, value = (kept[id(tensor)] for tensor in (query, key, value))
+        if swaps:
+            query, key, value = swapped(query, key, value)
         result, weights = F.multi_head_attention_forward(
             query,
             key,
@@ -159,3 +158,11 @@ class MultiheadAttention(Module):
         if self.add_zero_attn or query.dtype is not self.in_proj_weight.dtype:
             return False
         return not (modes.grad_enabled() and any(tensor.requires_grad for tensor in (query, *parameters)))
+
+
+def swapped(query: Any, key: Any, value: Any) -> tuple:
+    """The three with batch and sequence exchanged; a key that is the value stays it: they are projected as one."""
+    is_one, is_pair = query is key, key is value
+    query = query.transpose(1, 0)
+    key = query if is_one and is_pair else key.transpose(1, 0)
+    return query, key, key if is_pair else value.transpose(1, 0)

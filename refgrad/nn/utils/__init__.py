@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from refgrad import errors
 from refgrad.autograd import no_grad
 from refgrad.nn.parameter import typename
 from refgrad.op import calls
@@ -101,10 +102,17 @@ def clip_grad_norm(
 
 
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
-    """Hold every element of the gradients within -clip_value and clip_value."""
+    """Hold every element of the gradients within -clip_value and clip_value.
+
+    Raises:
+        RuntimeError: there are none.
+    """
     clip_value = float(clip_value)
     with no_grad():
-        for grad in gradients_of(parameters):
+        gradients = gradients_of(parameters)
+        if not gradients:
+            raise RuntimeError(errors.expected_true("!nested_tensorlist[0].empty()"))
+        for grad in gradients:
             if foreach is False:
                 grad.clamp_(-clip_value, clip_value)
             else:  # PyTorch does it for all gradients at once, in two writes
@@ -128,7 +136,7 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     start = 0
     for parameter in parameters:
         end = start + parameter.numel()
-        parameter.data = calls.narrow(vec, 0, start, end - start).view_as(parameter).data
+        parameter.data = vec[start:end].view_as(parameter).data
         start = end
 
 
@@ -141,6 +149,8 @@ LATER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("clip_grad", "convert_parameters"):  # modules of PyTorch, whose functions are all here
+        return importlib.import_module("refgrad.nn.utils")
     if name in ("parametrizations", "parametrize", "rnn"):
         return importlib.import_module(f"refgrad.nn.utils.{name}")
     if name in LATER:
