@@ -15,7 +15,6 @@ import numpy as np
 from refgrad import dtypes, duals, errors, modes
 from refgrad.graph import (
     FREED,
-    PENDING,
     SHOW_SAVED,
     AccumulateGrad,
     NotImplementedNode,
@@ -41,7 +40,8 @@ from refgrad.layout import (
     window,
 )
 from refgrad.lazy import plain
-from refgrad.samples import recorded_edge
+from refgrad.samples import edges_of as edges_of
+from refgrad.samples import requires as requires
 from refgrad.storage import INFERENCE, count_write, flat_memory, version_of
 from refgrad.tensor import REMEMBER, Tensor, wrap
 
@@ -188,16 +188,16 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
         return check_saved(value, saved, None if position is None else node._next_edges[position])
     cell = getattr(node, "c_" + name)
     number = node.RESULTS[name]
+    # What an in-place op on a view saved belongs to the view, whose node lies above the written op's, while that
+    # is alive.
+    of_view = getattr(node, "w_" + name, None)
+    view_node = None if of_view is None else of_view()
     if cell[0] != saved:
-        kind = type_text(dtypes.OF_NUMPY[value.dtype])
-        raise version_error(kind, value.shape, node if number >= 0 else None, max(number, 0), cell[0], saved)
+        kind, maker = type_text(dtypes.OF_NUMPY[value.dtype]), node if view_node is None else view_node
+        raise version_error(kind, value.shape, maker if number >= 0 else None, max(number, 0), cell[0], saved)
     tensor = wrap(value)
     tensor._version_cell = cell
     if number >= 0:
-        # What an in-place op on a view saved belongs to the view, whose node lies above the written op's, while
-        # that is alive.
-        of_view = getattr(node, "w_" + name, None)
-        view_node = None if of_view is None else of_view()
         tensor._edge = make_edge(node, number) if view_node is None else view_node
         if modes.DUALS:
             duals.restore_result(node, number, tensor)
@@ -502,14 +502,3 @@ def place_view(view: Tensor, edge: Any) -> None:
 def takes_part(edge: Any, needed: dict) -> bool:
     """Whether the node at the end of an edge takes part in a run with chosen inputs."""
     return split_edge(edge)[0] in needed
-
-
-def requires(value: Any) -> bool:
-    """Whether a value is a tensor that requires grad."""
-    return isinstance(value, Tensor) and value.requires_grad
-
-
-def edges_of(tensors: Sequence[Tensor | None]) -> list:
-    """The edges of a list of tensors, None for those that require no grad."""
-    present = [None if tensor is None else (tensor, tensor._edge) for tensor in tensors]
-    return [each and (recorded_edge(each[0]) if each[1] is PENDING else each[1]) for each in present]

@@ -93,6 +93,12 @@ def close_level(number: int) -> None:
             meta.tangent = None
 
 
+def after_detach(tensor: Tensor, made: Tensor) -> None:
+    """Tell those who want to know that a tensor was detached."""
+    for show in ON_DETACH:
+        show(tensor, made)
+
+
 def is_enabled() -> bool:
     """Whether operations of this thread carry tangents along when a level is open."""
     return modes.state.forward and not modes.inference_enabled()

@@ -103,11 +103,12 @@ def execute(
     state.task = task
     task.dependencies, task.root = dependencies, root
     try:
-        if task.needed is None or root in task.needed:
-            if before[1] is not None and deepened(task, before[1]) % NESTING == 0:
-                modes.in_new_thread(lambda: run(task, root, starting.pop(), dependencies))
-            else:
-                run(task, root, starting.pop(), dependencies)
+        if task.needed is not None:
+            task.needed.setdefault(root, False)  # its tensor hooks run even where it leads to no input
+        if before[1] is not None and deepened(task, before[1]) % NESTING == 0:
+            modes.in_new_thread(lambda: run(task, root, starting.pop(), dependencies))
+        else:
+            run(task, root, starting.pop(), dependencies)
         state.node = None
         for callback in task.callbacks:  # which may add more
             callback()

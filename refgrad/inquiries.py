@@ -34,7 +34,7 @@ def get_device(self: Tensor) -> int:
     return -1
 
 
-def lies_alike(tensor: Tensor, other: Tensor) -> bool:
+def lies_alike(tensor: Tensor, other: Any) -> bool:
     """Whether two tensors have the same place in storages of the same number of elements."""
     if tensor.shape != other.shape or tensor.storage_offset() != other.storage_offset():
         return False
@@ -69,7 +69,7 @@ def _rev_view_func_unsafe(self: Tensor, new_view: Tensor) -> Tensor:
     """
     if not self._is_view() or self._meta.replay is None:
         raise RuntimeError("No _rev_view_func() found")
-    base = self._base
+    base: Any = self._base
     if base.is_complex() and not new_view.is_complex():
         pairs = new_view.as_strided(
             (root_of(new_view._array).nbytes // (2 * new_view.itemsize), 2), (2, 1), 0

@@ -49,8 +49,8 @@ def detach(self: Tensor) -> Tensor:
     """The same memory outside the graph; writes to it count for this tensor too."""
     cell = cell_of_detached(self)
     made = alias(self, version_cell(self) if cell is None else cell)
-    for show in duals.ON_DETACH if modes.DUALS else ():
-        show(self, made)
+    if modes.DUALS:
+        duals.after_detach(self, made)
     return made
 
 
@@ -61,6 +61,8 @@ def detach_(self: Tensor) -> Tensor:
     Raises:
         RuntimeError: it is a view.
     """
+    if self.is_inference():
+        return self  # without effect, as in PyTorch
     if self._is_view():
         raise RuntimeError(DETACH_VIEW)
     set_edge(self, None)

@@ -130,7 +130,9 @@ def write_out(name: str, values: list, result: Any, out: Any) -> Any:
         return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
     flat = [item for value in values for item in (value if isinstance(value, (list, tuple)) else [value])]
     tensors = [value for value in flat if isinstance(value, Tensor)]
-    if modes.grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, out)):
+    given = (*tensors, out)
+    is_wanted = modes.grad_enabled() and any(tensor.requires_grad for tensor in given)
+    if is_wanted and not all(tensor.is_inference() for tensor in given):
         raise RuntimeError(
             f"{WRITTEN_BY.get(name, name)}(): functions with out=... arguments don't support automatic "
             "differentiation, but one of the arguments requires grad."

@@ -6,10 +6,11 @@ has no memory: asking it for some raises `Batched`, and whoever catches that run
 sample.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from refgrad import modes
+from refgrad.graph import PENDING
 from refgrad.storage import InferenceVersion
 from refgrad.tensor import Tensor, accumulator, edge_of
 
@@ -43,9 +44,40 @@ def recorded_edge(tensor: Tensor) -> Any:
     """
     if tensor._meta.base is not None:
         return edge_of(tensor)
+    if tensor._version_cell.__class__ is InferenceVersion:
+        stop_at_inference(tensor)
+    return accumulator(tensor)
+
+
+def stop_at_inference(tensor: Tensor) -> None:
+    """Stop a call that meets an inference tensor that requires grad, before anything is recorded or written.
+
+    Raises:
+        Batched: it is one, and what the call's other arguments are was not looked at.
+    """
     if tensor._version_cell.__class__ is InferenceVersion and not modes.state.inference_leaves:
         raise Batched
-    return accumulator(tensor)
+
+
+def requires(value: Any) -> bool:
+    """Whether a value is a tensor that requires grad, in a call that may be recorded.
+
+    Raises:
+        Batched: it is an inference tensor, see note [Calls of inference tensors alone].
+    """
+    if not (isinstance(value, Tensor) and value.requires_grad):
+        return False
+    stop_at_inference(value)
+    return True
+
+
+def edges_of(tensors: Sequence[Tensor | None]) -> list:
+    """The edges of a list of tensors, None for those that require no grad."""
+    edges = [None if tensor is None else tensor._edge for tensor in tensors]
+    for i, edge in enumerate(edges):
+        if edge is PENDING:
+            edges[i] = recorded_edge(tensors[i])  # type: ignore[arg-type]
+    return edges
 
 
 def is_inference_leaf(tensor: Tensor) -> bool:

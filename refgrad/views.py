@@ -171,7 +171,7 @@ def refresh(view: Tensor) -> Any:
     return meta.edge
 
 
-def replayed(meta: AutogradMeta, view: Tensor) -> Node:
+def replayed(meta: AutogradMeta, view: Tensor) -> Any:
     """The node of the view taken from its base again; it leads nowhere if the base was detached since."""
     base = meta.base
     if meta.replay is None and not base.requires_grad:

@@ -92,8 +92,8 @@ mutant(
 mutant(
     "shares_no_versions_with_detached",
     "methods",
-    "    return alias(self, version_cell(self) if cell is None else cell)",
-    "    return alias(self, cell)",
+    "    made = alias(self, version_cell(self) if cell is None else cell)",
+    "    made = alias(self, cell)",
     "A write to what `detach()` gave is not counted for the tensor.",
 )
 mutant(

@@ -168,9 +168,9 @@ w.sum().backward()
 mutant(
     "detach_copies",
     "methods",
-    "    cell = cell_of_detached(self)\n    return alias(self, ",
+    "    cell = cell_of_detached(self)\n    made = alias(self, ",
     "    cell = cell_of_detached(self)\n    self = self.clone() if self._array.size else self\n"
-    "    return alias(self, ",
+    "    made = alias(self, ",
     "`detach()` gives new memory.",
 )
 mutant(

@@ -3,7 +3,7 @@
 import importlib.util
 import warnings
 from collections.abc import Callable, Sequence
-from operator import index
+from operator import index as as_index
 from typing import Any
 
 import numpy as np
@@ -67,12 +67,14 @@ IN_TRANSFORM = (
 )
 UNUSED = "appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."
 
-_SUBMODULES = frozenset(["forward_ad", "functional"])
+_SUBMODULES = frozenset(["_functions", "forward_ad", "functional"])
 
 
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES and importlib.util.find_spec(f"refgrad.autograd.{name}") is not None:
         return importlib.import_module(f"refgrad.autograd.{name}")
+    if name == "torch":  # as in every module that begins with `import torch`
+        return importlib.import_module("refgrad")
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
 
 
@@ -353,7 +355,7 @@ def check_input(target: Any) -> None:
         TypeError: it is an edge with a number that is none.
     """
     if isinstance(target, GradientEdge):
-        index(target.output_nr)
+        as_index(target.output_nr)
         if not isinstance(target.node, graph.Node):
             raise RuntimeError(
                 "GradientEdge's first object must be an autograd.graph.Node but got "
@@ -376,6 +378,11 @@ def input_edge(target: Any) -> Any:
     if edge is None or edge.__class__ is tuple and edge[0] is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return edge
+
+
+def kineto_available() -> bool:
+    """Whether the profiler that PyTorch is built with is there: never here."""
+    return False
 
 
 def _get_sequence_nr() -> int:

@@ -31,6 +31,12 @@ IN_TRANSFORM: list[tuple] = []  # func/custom.py puts the function here that app
 class FunctionCtx:
     """What `forward` may tell about its inputs and outputs."""
 
+    to_save: Any
+    dirty_tensors: Any
+    non_differentiable: Any
+    saved_for_forward: Any
+    _kept_values: Any
+
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for backward, as its `saved_tensors`; the last call counts."""
         self.to_save = tensors
@@ -215,6 +221,7 @@ class BackwardCFunction(FunctionBase):
         if not self._fills_in_zeros:
             return grads
         filled = []
+        output: Any
         for gradient, output, place in zip(grads, self._result_pairs, self.forward_outputs, strict=True):
             wanted = output is not None and (place is not None or self._fills_in_everywhere)
             if gradient is None and wanted:

@@ -23,6 +23,7 @@ def write_refused(self, sources, name, write):
     """
     tensors = [self, *sources]
     wanted = modes.grad_enabled() and any(edge_of(tensor) is not None for tensor in tensors)
+    wanted = wanted and not all(tensor.is_inference() for tensor in tensors)
     if wanted:
         check_inplace(self)
     edges = tuple([edge_of(tensor) for tensor in tensors]) if wanted else ()

@@ -29,8 +29,7 @@ NOT_AN_INDEX = (
 )
 ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
-    "a 0-dim tensor "
-    "to a number"
+    "a 0-dim tensor to a number"
 )
 
 
@@ -44,7 +43,7 @@ def selected(tensor: Tensor, dim: int, number: int, position: int) -> Tensor:
         IndexError: it is out of range.
     """
     shape = tensor._array.shape
-    if not shape or position == 0 and dim == 0 and not shape:
+    if not shape and number == 0 == position:
         raise IndexError(ZERO_DIM)
     size = shape[dim] if dim < len(shape) else 0  # a second Ellipsis leads beyond the end
     if not -size <= number < size:
@@ -149,8 +148,6 @@ def worked_off(tensor: Tensor, items: tuple) -> tuple[Tensor, list]:
     """
     ndim, taken = tensor._array.ndim, dims_taken(items)
     if taken > ndim:
-        if not ndim:
-            raise IndexError(ZERO_DIM)
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     view, dim = tensor, 0
     indices: list = []

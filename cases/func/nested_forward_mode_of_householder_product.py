@@ -1,0 +1,17 @@
+"""Forward over forward agrees with reverse over reverse; PyTorch's forward rule of products of reflections is not differentiable.
+
+topic: func
+features: func, jvp, nested, householder_product, torch-bug
+rule: torch.linalg.householder_product
+"""
+
+import torch
+
+columns = torch.tensor([[1.0], [0.5]], dtype=torch.float64)
+f = lambda t: torch.linalg.householder_product(columns * t, t[None] * t).sum()
+t = torch.tensor(1.5, dtype=torch.float64)
+first = lambda s: torch.func.jvp(f, (s,), (torch.ones_like(s),))[1]
+slope = first(t)
+reverse = torch.func.grad(torch.func.grad(f))(t)
+mixed = torch.func.jvp(torch.func.grad(f), (t,), (torch.ones_like(t),))[1]
+second = torch.func.jvp(first, (t,), (torch.ones_like(t),))[1]
