@@ -30,10 +30,10 @@ DUAL_LEVEL = -1
 class Level:
     """An open level: who carries a tangent, and the tangents of the results that nodes saved."""
 
-    __slots__ = ("carriers", "of_results", "of_transform")
+    __slots__ = ("carriers", "of_results", "primal")
 
     def __init__(self) -> None:
-        self.of_transform = False  # whether `torch.func.jvp` opened it, which nests
+        self.primal: Callable | None = None  # what makes primals, if not the op for it; such a level nests
         self.carriers: list[weakref.ref] = []
         self.of_results: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 

@@ -5,7 +5,6 @@ the nodes on a path to them. *Capture*: a gradient that `autograd.grad` takes ou
 of the order: "Autograd mechanics" in PyTorch's docs and the notes in its engine header.
 """
 
-import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -13,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import modes
-from refgrad.gradients import check_nan, fitted, fitted_array, fitted_later, validated
+from refgrad import errors, modes
+from refgrad.gradients import MISFIT, check_nan, fitted, fitted_array, fitted_later, shapes_refused, validated
 from refgrad.graph import CALL_NODE, AccumulateGrad, GraphRoot, Node, split_edge, start
 from refgrad.hooks import late_hooks, post_accumulate_hooks, pre_hooks, tensor_hooks
-from refgrad.layout import broadcast_shapes, is_dense, layout_of, overlaps_itself, strides_of
+from refgrad.layout import is_dense, layout_of, overlaps_itself, strides_of
 from refgrad.ready import Ready
 from refgrad.storage import count_write, version_cell
 from refgrad.tensor import SAME_DTYPE, Tensor, alias, wrap
@@ -33,8 +32,6 @@ task_ids = iter(range(2**62))
 # It does so at 60; here a level takes more of Python's frames.
 NESTING = 30
 
-PACKAGE = __name__.partition(".")[0]
-MISFIT = "operands could not be broadcast together with shapes"
 NO_FORWARD = (
     "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass "
     "for more information."
@@ -51,6 +48,7 @@ class GraphTask:
         "captures",
         "captured",
         "callbacks",
+        "warnings",
         "id",
         "depth",
         "dependencies",
@@ -64,6 +62,7 @@ class GraphTask:
         self.captures: dict[Node, list[tuple[int, int]]] = {}  # node -> (output number, index of the input)
         self.captured: list = []
         self.callbacks: list = []
+        self.warnings: tuple[str, ...] = ()  # PyTorch's own come out when the call ends, after those of hooks
         self.id = next(task_ids)
         self.depth = 0  # how many runs it is inside of
 
@@ -96,6 +95,8 @@ def execute(
     dependencies = count_dependencies(root)
     if inputs:
         choose_needed(task, root, inputs, accumulate)
+    if create_graph and accumulate:
+        task.warnings = (errors.CYCLE,)
     state = modes.state
     before = state.grad, state.task, state.node
     if state.grad is not create_graph:
@@ -116,6 +117,8 @@ def execute(
         if state.grad is not before[0]:
             modes.set_grad(before[0])
         state.task, state.node = before[1], before[2]
+        for text in task.warnings:
+            modes.warn_once(text)
     return task.captured
 
 
@@ -282,24 +285,6 @@ def is_plain(leaf: Tensor) -> bool:
     return leaf._meta.backward_hooks is None and leaf._meta.post_accumulate_hooks is None
 
 
-def shapes_refused(error: ValueError) -> Exception:
-    """PyTorch's refusal in place of NumPy's where a formula's arrays do not broadcast, else the error itself.
-
-    That happens where a saved tensor was given other memory through `.data`, which no version tells.
-    """
-    trace: Any = error.__traceback__
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
-        given = re.findall(r"\(([\d,]*)\)", str(error))
-        shapes = [tuple(map(int, re.findall(r"\d+", sizes))) for sizes in given]
-        try:
-            broadcast_shapes(*shapes[:2])
-        except RuntimeError as refusal:
-            return refusal.with_traceback(None)
-    return error
-
-
 def report_anomaly(node: Node) -> None:
     """Anomaly mode: say which node failed, where the forward made it, and what induced that."""
     metadata = {} if node._node_hooks is None else node._node_hooks.metadata
@@ -432,12 +417,17 @@ def accumulate(leaf: Tensor, gradient: Tensor, own_references: int) -> None:
 def warn_layout(grad: Tensor, leaf: Tensor) -> None:
     """Warn that `.grad` lies otherwise in memory than it should."""
     shape, strides = list(leaf._array.shape), list(strides_of(leaf._array))
-    modes.warn_once(
+    text = (
         "grad and param do not obey the gradient layout contract. This is not an error, but may impair "
         "performance.\n"
         f"grad.sizes() = {list(grad._array.shape)}, strides() = {list(strides_of(grad._array))}\n"
         f"param.sizes() = {shape}, strides() = {strides}"
     )
+    task = modes.state.task
+    if task is None:
+        modes.warn_once(text)
+    else:
+        task.warnings += (text,)
 
 
 def add_in_place(held: Tensor, gradient: Tensor) -> None:

@@ -37,6 +37,12 @@ IN_TRANSFORM = (
     "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, "
     "jacfwd, hessian) or call {0}() outside of a function being transformed instead."
 )
+CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+    "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
+    "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
+    "to None after use to break the cycle and avoid the leak."
+)
 REPORT = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
 
 

@@ -1,5 +1,6 @@
 """Checking what a node returned: each gradient is brought to the shape and type its receiver recorded."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,10 +8,13 @@ import numpy as np
 
 from refgrad import dtypes, errors, modes
 from refgrad.graph import AccumulateGrad, Node
-from refgrad.layout import expands_to
+from refgrad.layout import broadcast_shapes, expands_to
 from refgrad.tensor import SAME_DTYPE, Tensor, wrap
 
 ndarray = np.ndarray
+PACKAGE = __name__.partition(".")[0]
+MISFIT = "operands could not be broadcast together with shapes"
+"""How NumPy's refusal begins."""
 
 
 # Note [Undefined gradients]
@@ -124,3 +128,21 @@ def check_nan(node: Node, gradients: list) -> None:
         for i, gradient in enumerate(gradients):
             if gradient is not None and np.isnan(gradient._array).any():
                 raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+
+
+def shapes_refused(error: ValueError) -> Exception:
+    """PyTorch's refusal in place of NumPy's where a formula's arrays do not broadcast, else the error itself.
+
+    That happens where a saved tensor was given other memory through `.data`, which no version tells.
+    """
+    trace: Any = error.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+        given = re.findall(r"\(([\d,]*)\)", str(error))
+        shapes = [tuple(map(int, re.findall(r"\d+", sizes))) for sizes in given]
+        try:
+            broadcast_shapes(*shapes[:2])
+        except RuntimeError as refusal:
+            return refusal.with_traceback(None)
+    return error

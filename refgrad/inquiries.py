@@ -60,14 +60,15 @@ def _view_func_unsafe(self: Tensor, new_base: Tensor) -> Tensor | None:
 
 
 @attach
-def _rev_view_func_unsafe(self: Tensor, new_view: Tensor) -> Tensor:
-    """What this view's base would be if this view were another tensor: a view of that.
+def _rev_view_func_unsafe(self: Tensor, new_view: Tensor) -> Tensor | None:
+    """What this view's base would be if this view were another tensor: a view of that; None if it is no view.
 
     Raises:
-        RuntimeError: nothing says how the view was made: it is none, or was made by strides alone while views
-            are not replayed.
+        RuntimeError: it was made by strides alone, while views did not keep how they were made.
     """
-    if not self._is_view() or self._meta.replay is None:
+    if not self._is_view():
+        return None
+    if self._meta.replay is None:
         raise RuntimeError("No _rev_view_func() found")
     base: Any = self._base
     if base.is_complex() and not new_view.is_complex():

@@ -170,6 +170,11 @@ def matmul(self: Tensor, other: Any) -> Any:
     return calls.matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
 
+def rmatmul(self: Tensor, other: Any) -> Any:
+    """`other @ self`, which Python asks first where `self` is of a subclass."""
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
 def invert(self: Tensor) -> Tensor:
     """`~self`.
 
@@ -216,7 +221,7 @@ setattr(Tensor, "__rdiv__", Tensor.__rtruediv__)  # noqa: B010 - mypy knows neit
 for name, function in {
     "eq": equal,
     "matmul": matmul,
-    "rmatmul": lambda self, other: matmul(other, self) if isinstance(other, Tensor) else NotImplemented,
+    "rmatmul": rmatmul,
     "invert": invert,
     "array_wrap": wrapped,
 }.items():

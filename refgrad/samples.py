@@ -55,7 +55,8 @@ def stop_at_inference(tensor: Tensor) -> None:
     Raises:
         Batched: it is one, and what the call's other arguments are was not looked at.
     """
-    if tensor._version_cell.__class__ is InferenceVersion and not modes.state.inference_leaves:
+    is_inference = tensor._version_cell.__class__ is InferenceVersion
+    if is_inference and not modes.state.inference_leaves and modes.grad_enabled():
         raise Batched
 
 

@@ -21,3 +21,6 @@ leaf.add_(torch.ones(2))  # raises RuntimeError
 print(leaf, leaf.detach_().requires_grad)
 leaf.unsqueeze_(0)  # raises RuntimeError
 print(leaf.shape)
+with torch.inference_mode():
+    inside = torch.ones(2, requires_grad=True)
+    print(inside.add_(2), inside.mul_(other))

@@ -55,12 +55,6 @@ __all__ = [
     "set_multithreading_enabled",
 ]
 
-CYCLE = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-    "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
-    "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
-    "to None after use to break the cycle and avoid the leak."
-)
 IN_TRANSFORM = (
     "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
     "functorch.vjp instead or call backward() outside of functorch transforms."
@@ -132,8 +126,6 @@ def backward(
             continue
         target.retain_grad()
         targets.append(edge_of(target))
-    if create:
-        modes.warn_once(CYCLE)
     engine.execute(edges, gradients, keep, create, targets)
 
 

@@ -155,7 +155,10 @@ def rebased(ctx: Any, tensor: Tensor, number: int, is_input: bool, count: int) -
 
 
 def view_of_itself(tensor: Tensor) -> Tensor:
-    """A view of the whole tensor, made outside the graph."""
+    """A view of the whole tensor, made outside the graph; by a subclass's own rule, if it has one."""
+    rule = getattr(type(tensor), "__torch_function__", None)
+    if rule is not None:
+        return rule(Tensor.view_as, (type(tensor),), (tensor, tensor), {})
     before = modes.state.grad
     modes.set_grad(False)
     try:

@@ -183,7 +183,32 @@ def run(function: Callable, args: tuple, kwargs: dict) -> Any:
         and all(a is b for a, b in zip(results, first.samples, strict=True))
     ):
         return first
-    return merged(level, results)
+    return merged(level, placed(getattr(function, "__name__", ""), args, level, results))
+
+
+PRODUCTS = frozenset({"dot", "vdot", "mv", "matmul", "rmatmul"})
+
+
+def placed(name: str, args: tuple, level: Level, results: list) -> list:
+    """The results of products with vectors as PyTorch has them: windows in what one product of matrices gave.
+
+    The vectors of all samples are the columns of one matrix, or each the one column of its own.
+    """
+    if name not in PRODUCTS or len(args) < 2 or len(results) < 2:
+        return results
+    plain = all(result.__class__ is Tensor and not result.requires_grad for result in results)
+    if not plain or not all(isinstance(arg, Tensor) for arg in args[:2]):
+        return results
+    from refgrad import stack as stacked
+
+    factors = args[1::-1] if name == "rmatmul" else args[:2]
+    first, second = (isinstance(factor, BatchedTensor) and factor.level is level for factor in factors)
+    ranks = factors[0].dim(), factors[1].dim()
+    if first and second and ranks in ((1, 1), (2, 1)):
+        return list(stacked(results).unbind(0))
+    if second and ranks == (2, 1):
+        return list(stacked(results, -1).unbind(-1))
+    return results
 
 
 def check_target(name: str, args: tuple, level: Level, count: int) -> None:

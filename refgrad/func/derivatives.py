@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from refgrad import duals
-from refgrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from refgrad.autograd.forward_ad import dual_level, unpack_dual
 from refgrad.autograd.tangent_rules import UNSUPPORTED
 from refgrad.autograd.tangents import check_supported
 from refgrad.func import trees
@@ -192,7 +192,7 @@ class Linear:
 
 def linear_at(func: Callable, args: tuple, argnums: Any, has_aux: bool, level: Level) -> tuple:
     """Run `func` inside a level: its derivative, its outputs, their spec and the auxiliary output."""
-    if duals.LEVELS and not duals.LEVELS[-1].of_transform:
+    if duals.LEVELS and duals.LEVELS[-1].primal is None:
         duals.refuse_nesting()
     inputs = entered(level, chosen_arguments(argnums, args))
     output, aux = split_aux(
@@ -303,25 +303,36 @@ def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, ha
     return (value, moved, trees.mapped(calls.alias, aux)) if has_aux else (value, moved)
 
 
+def lone_alias(tensor: Tensor) -> Tensor:
+    """An alias that takes no part in the tensor's tangent."""
+    with duals.Apart():
+        view = calls.alias(tensor)
+    duals.meta_of(view).whole = duals.APART
+    return view
+
+
 def outermost_jvp(func: Callable, primals: tuple, tangents: Any, has_aux: bool) -> tuple:
     """As `jvp` outside other transforms: with dual tensors, so that ops move tangents by their own rules."""
     name = "jvp(f, primals, tangents)"
-    with Level("jvp"), dual_level():
-        duals.LEVELS[-1].of_transform = True
-        given, spec = trees.flatten(primals)
-        pairs = zip(given, trees.flatten(tangents)[0], strict=True)
-        output = func(*trees.unflatten([make_dual(place, way) for place, way in pairs], spec))
-        output, aux = split_aux(name, output, has_aux)
-        if has_aux:
-            checked_aux(aux)
-        outputs, spec = checked_outputs(name, output)
-        parts = [unpack_dual(each) for each in outputs]
-        value = trees.unflatten([part.primal for part in parts], spec)
-        moved = trees.unflatten(
-            [calls.zeros_like(part.primal) if part.tangent is None else part.tangent for part in parts], spec
-        )
-        if has_aux:
-            aux = trees.mapped(lambda each: unpack_dual(each).primal, aux)
+    with Level("jvp") as level:
+        with dual_level():
+            duals.LEVELS[-1].primal = lone_alias
+            given, spec = trees.flatten(primals)
+            places = [lone_alias(each) for each in given]
+            for place, way in zip(places, trees.flatten(tangents)[0], strict=True):
+                duals.set_tangent(place, way)
+            output, aux = split_aux(name, func(*trees.unflatten(places, spec)), has_aux)
+            if has_aux:
+                checked_aux(aux)
+            outputs, spec = checked_outputs(name, output)
+            ways = [unpack_dual(each).tangent for each in outputs]
+        pairs = zip(outputs, ways, strict=True)
+        ways = [calls.zeros_like(each) if way is None else level.leave(way) for each, way in pairs]
+        outputs = [level.leave(each) for each in outputs]
+        aux = trees.mapped(level.leave, aux)
+    value = trees.unflatten([calls.alias(each) for each in outputs], spec)
+    moved = trees.unflatten(ways, spec)
+    aux = trees.mapped(calls.alias, aux) if has_aux else None
     return (value, moved, aux) if has_aux else (value, moved)
 
 

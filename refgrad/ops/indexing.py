@@ -239,6 +239,9 @@ def index_put_(self, indices, values, accumulate):
     warn_expanded(self, "index_put_", "tensor[indices] = tensor")
     if not accumulate:
         check_put(self, indices, values)
+        given = [index for index in indices if index is not None]
+        if len(given) == 1 and given[0].dtype == np.bool_ and values.size == 1:  # PyTorch fills there
+            warn_expanded(self, "masked_fill_", "tensor[mask] = scalar")
     put(self, indices, values, accumulate)
 
 

@@ -44,7 +44,7 @@ def softmax_kernel(self, dim, half_to_float):
     axis = wrap_dim(dim, self.ndim)
     check_floating(self, kernel_name(self, dim, "softmax"))
     if not self.ndim or not self.size:
-        return np.divide(self, self, order="C") if self.size else np.empty(self.shape, self.dtype)
+        return np.exp(np.subtract(self, self, order="C")) if self.size else np.empty(self.shape, self.dtype)
     powers = np.exp(shifted(self, axis))
     total = np.add.reduce(powers, axis=axis, keepdims=True)
     if axis < self.ndim - 1 and self.dtype == np.float16:  # across rows PyTorch keeps these in half precision

@@ -8,7 +8,7 @@ _OF_LISTS = "_foreach_"
 _PARTS = ("_backward", "_forward")
 
 _NO_METHODS = """
-_adaptive_avg_pool2d _adaptive_avg_pool3d _fft_c2c _fft_c2r _fft_r2c _foreach_maximum _foreach_minimum
+_adaptive_avg_pool2d _adaptive_avg_pool3d _fft_c2c _fft_c2r _fft_r2c
 _index_put_impl_ _lu_with_info
 _new_zeros_with_same_feature_meta
 _log_softmax _prelu_kernel _reshape_alias
