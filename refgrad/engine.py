@@ -468,12 +468,9 @@ def clone_like(gradient: Tensor, leaf: Tensor) -> Tensor:
 # Nodes called outside a run ---------------------------------------------------------------------------------
 
 
-def call_node(node: Node, grads: list, create_graph: bool | None = None, needed: Any = None) -> list:
+def call_node(node: Node, grads: list, create_graph: bool, needed: Any) -> list:
     """Run a node's formula for another node, without hooks, and free nothing."""
-    mode = modes.grad_enabled() if create_graph is None else create_graph
-    if type(node) is AccumulateGrad:
-        return accumulate_at(node, grads)
-    results = node.apply(grads, mode, needed)
+    results = node.apply(grads, create_graph, needed)
     return validated(node._next_edges, results, node)
 
 
