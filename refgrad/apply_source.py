@@ -2,7 +2,7 @@
 
 from refgrad.recipe import Formula, Recipe
 
-# See `layout.lies_oddly`: the ops lay out what is computed from such a gradient as PyTorch does, NumPy does not.
+# See `layout.lies_oddly`: ops lay out what is computed from such a gradient as PyTorch does, NumPy does not.
 ODD_GRADIENT = "g_grad.ndim > 1 and 1 in g_grad.shape and lies_oddly(g_grad)"
 
 

@@ -75,8 +75,7 @@ class WrappedComplex(complex):
 
 WRAPPED = {bool: WrappedInt, int: WrappedInt, float: WrappedFloat, complex: WrappedComplex}
 WRAPPED |= {kind: kind for kind in (WrappedInt, WrappedFloat, WrappedComplex)}
-NOT_PACKED = frozenset((*WRAPPED, Packed))
-"""What the hooks on saved tensors pass over: numbers, and what was packed already."""
+NOT_PACKED = frozenset((*WRAPPED, Packed))  # what hooks on saved tensors pass over
 
 
 def number_of(value: Any) -> Any:
@@ -188,8 +187,7 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
         return check_saved(value, saved, None if position is None else node._next_edges[position])
     cell = getattr(node, "c_" + name)
     number = node.RESULTS[name]
-    # What an in-place op on a view saved belongs to the view, whose node lies above the written op's, while that
-    # is alive.
+    # What an in-place op on a view saved belongs to the view's node, above the written op's, while it lives.
     of_view = getattr(node, "w_" + name, None)
     view_node = None if of_view is None else of_view()
     if cell[0] != saved:
@@ -275,10 +273,7 @@ def count_raw_writes(results: Sequence[Tensor], count: int) -> None:
 
 
 def rare_node(node: Any, results: Sequence[Tensor]) -> None:
-    """Apply anomaly mode and saved-tensor hooks to a node that was just made; hooks see its very results.
-
-    A call in place comes here before and after it writes: what was packed stays.
-    """
+    """Apply anomaly mode and saved-tensor hooks, which see the very results, to a node that was just made."""
     rare = modes.state.rare
     if rare.anomaly:
         remember_forward(node)

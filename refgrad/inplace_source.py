@@ -24,8 +24,8 @@ def inplace_name(op: Any) -> str:
 # Note [In-place ops save a copy of self]
 # A formula that asks for the overwritten value gets a copy that was taken before the write; the other operand
 # is saved as it is, so that `y.mul_(y)` fails in backward. The result is saved after the write has been
-# counted, or it would count as written since. What is refused is refused before the write, also by a hook that
-# packs an input: value, version and history stay.
+# counted, or it would count as written since. What is refused is refused before the write, also by a hook
+# that packs an input: value, version and history stay.
 
 
 def inplace_source(recipe: Recipe) -> str:

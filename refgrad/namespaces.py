@@ -109,7 +109,8 @@ linalg_solve linalg_solve_ex linalg_svd linalg_svdvals
 OF_ONE_TYPE = frozenset(_OF_ONE_TYPE.split())
 """Names whose outputs must have the type of the result."""
 WRITTEN_BY = {
-    **dict.fromkeys("column_stack concat concatenate dstack hstack row_stack vstack".split(), "cat"),
+    **dict.fromkeys(("column_stack", "concat", "concatenate", "dstack"), "cat"),
+    **dict.fromkeys(("hstack", "row_stack", "vstack"), "cat"),
     "linalg_svd": "_linalg_svd",
     "linalg_inv": "linalg_inv_ex",
     "linalg_multi_dot": "mm",

@@ -2,7 +2,7 @@
 
 topic: functions
 features: torch-function, subclass, views
-rule: torch.autograd.Function.forward
+rule: https://docs.pytorch.org/docs/stable/notes/extending.html#extending-torch-autograd
 """
 import torch
 

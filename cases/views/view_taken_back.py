@@ -2,7 +2,7 @@
 
 topic: views
 features: view-func, replay, as-strided
-rule: torch.autograd._force_original_view_tracking
+rule: https://docs.pytorch.org/docs/stable/tensor_view.html
 """
 import torch
 

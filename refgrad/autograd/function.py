@@ -266,6 +266,7 @@ class BackwardCFunction(FunctionBase):
 
 class SavedByFunction(RawSaved):
     """Handle on one of the tensors that a custom Function saved."""
+
     index: int
 
     __slots__ = ()

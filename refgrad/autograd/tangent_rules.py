@@ -116,12 +116,13 @@ def both(first: Any, second: Any, third: Any, fourth: Any) -> Tensor:
 
 def added(one: Any, other: Any, factor: Any) -> Tensor:
     """The sum of a tangent and a multiple of another; a void one takes no part, not even in the layout."""
+    # Negative zero leaves the sign of every number that it is added to.
     other = times(other, factor) if not is_void(other) else other
     if isinstance(one, Tensor) and isinstance(other, Tensor) and one.shape == other.shape:
         if is_void(one) and not is_void(other):
-            one._array = np.zeros_like(other._array, one._array.dtype, subok=False)
+            one._array = np.full_like(other._array, -0.0, one._array.dtype, subok=False)
         elif is_void(other) and not is_void(one):
-            other._array = np.zeros_like(one._array, other._array.dtype, subok=False)
+            other._array = np.full_like(one._array, -0.0, other._array.dtype, subok=False)
     return one + other
 
 

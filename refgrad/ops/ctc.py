@@ -37,8 +37,8 @@ def rows_of(targets: np.ndarray, lengths: tuple) -> list[np.ndarray]:
     """
     if targets.ndim not in (1, 2):
         raise RuntimeError(
-            f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 'targets' "
-            f"{WHILE}"
+            f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 "
+            f"'targets' {WHILE}"
         )
     if targets.ndim == 2 and len(targets) != len(lengths):
         raise RuntimeError(

@@ -1,5 +1,7 @@
 """Ops that choose among their operands: where, clamp, maximum and minimum."""
 
+from typing import Literal
+
 import numpy as np
 
 from refgrad.gradients import complex_mismatch
@@ -57,6 +59,7 @@ def where_nonzero(condition):
 
 # Clamp ------------------------------------------------------------------------------------------------------
 
+ORDERS: tuple[Literal["C"], Literal["F"]] = ("C", "F")
 VECTORS = 64  # bytes that a step of PyTorch's vectorized loops takes: two AVX2 registers
 BOUNDS = "torch.clamp: At least one of 'min' or 'max' must not be None"
 
@@ -82,8 +85,8 @@ def in_vectors(function, first, second):
     if not count or result.dtype.kind != "f" or not isinstance(second, np.ndarray):
         return result
     whole = [array for array in (result, first, second) if array.ndim]
-    for order, flag in (("C", "C_CONTIGUOUS"), ("F", "F_CONTIGUOUS")):
-        if all(array.shape == result.shape and array.flags[flag] for array in whole):
+    for order in ORDERS:
+        if all(array.shape == result.shape and array.flags[order] for array in whole):
             parts = [
                 array.reshape(-1, order=order)[:count] if array.ndim else array for array in (second, first)
             ]

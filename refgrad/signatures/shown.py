@@ -16,7 +16,8 @@ _softmax _to_copy _unique _unique2 _unsafe_view adaptive_avg_pool1d adaptive_avg
 adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d alias alpha_dropout_ avg_pool1d avg_pool2d
 avg_pool3d binary_cross_entropy binary_cross_entropy_with_logits bucketize celu celu_ combinations
 constant_pad_nd cross_entropy_loss diagonal_copy dropout_ elu elu_ embedding_renorm_ empty_like
-feature_alpha_dropout_ feature_dropout_ fill full_like gelu gelu_ glu hardsigmoid hardsigmoid_ hardswish
+feature_alpha_dropout_ feature_dropout_ fill full_like gelu gelu_ glu gradient hardsigmoid hardsigmoid_
+hardswish
 hardswish_ hardtanh hardtanh_ hinge_embedding_loss huber_loss kl_div l1_loss leaky_relu leaky_relu_
 log_sigmoid max_pool1d max_pool1d_with_indices max_pool2d max_pool2d_with_indices max_pool3d
 max_pool3d_with_indices mish mish_ mse_loss multi_margin_loss multilabel_margin_loss nll_loss nll_loss2d

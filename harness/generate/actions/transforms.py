@@ -63,7 +63,7 @@ def composed(scope, p, leave_out: tuple[str, ...] = ()) -> str:
     """Two ops of a tensor `t`, the second of the result of the first."""
     table = EXACT if scope.exact else ALL
     if leave_out:
-        table = [text for text in table if not any(word in text for word in leave_out)]
+        table = tuple(text for text in table if not any(word in text for word in leave_out))
     inner = table[(p[0] * 16 + p[1]) % len(table)]
     outer = table[(p[2] * 16 + p[0]) % len(table)]
     return outer.format(t=f"({inner.format(t='t')})") if p[3] % 3 else inner.format(t="t")

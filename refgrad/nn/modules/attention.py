@@ -161,7 +161,7 @@ class MultiheadAttention(Module):
 
 
 def swapped(query: Any, key: Any, value: Any) -> tuple:
-    """The three with batch and sequence exchanged; a key that is the value stays it: they are projected as one."""
+    """The three with batch and sequence exchanged; a key that is the value, projected with it, stays it."""
     is_one, is_pair = query is key, key is value
     query = query.transpose(1, 0)
     key = query if is_one and is_pair else key.transpose(1, 0)
