@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-_HEAD = re.compile(r"(?:aten::)?(\w+)(?:\.(\w+))?\(")
-_ARGUMENT = re.compile(
+# Compiled on first use: to import this module costs little.
+_HEAD = r"(?:aten::)?(\w+)(?:\.(\w+))?\("
+_ARGUMENT = (
     r"(?P<type>\w+)"
     r"(?:\((?P<alias>[^()]*)\))?"
     r"(?P<element_optional>\?(?=\[))?"
@@ -95,7 +96,7 @@ class Schema:
         Raises:
             SchemaError: the text does not follow the grammar; the message holds it.
         """
-        head = _HEAD.match(text)
+        head = re.match(_HEAD, text)
         end = closing(text, head.end() - 1) if head else -1
         if head is None or end < 0 or not text[end + 1 :].startswith(" -> "):
             raise SchemaError(f"not a schema, expected 'name.overload(arguments) -> returns': {text!r}")
@@ -165,7 +166,7 @@ def parse_argument(text: str, keyword_only: bool = False) -> Argument:
     Raises:
         SchemaError: the text does not follow the grammar.
     """
-    match = _ARGUMENT.fullmatch(text)
+    match = re.fullmatch(_ARGUMENT, text)
     if match is None:
         raise SchemaError(
             f"not an argument of a schema, expected 'type name' or 'type name=default': {text!r}"
