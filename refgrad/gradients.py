@@ -54,8 +54,8 @@ def validated(edges: Sequence[Any], results: Any, node: Any) -> list:
 def fitted_later(gradient: Any, edge: tuple, node: Any, index: int) -> Tensor | None:
     """A gradient for one of several outputs, or for nowhere, brought to its receiver's shape and type."""
     target, number = edge
-    if target is None:
-        return None
+    if target is None:  # a custom Function's stays: its hooks see it
+        return None if gradient.__class__ is ndarray else gradient
     if gradient.__class__ is ndarray:
         return fitted_array(gradient, target, number, node, index)
     return fitted(gradient, target, number, node, index)

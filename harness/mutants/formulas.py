@@ -219,4 +219,5 @@ mutant(
     "    counts = target != ignore_index\n    wrong",
     "    counts = target == target\n    wrong",
     "Targets to be ignored count in the loss.",
+    "A target that is ignored comes up in one program of 1,500.",
 )

@@ -20,7 +20,7 @@ from harness.score_commands import rendered
 from harness.verdict import Verdict
 
 REPORT = Path(__file__).parents[2] / "reports" / "mutation-score.md"
-PROGRAMS = 120
+PROGRAMS = 240
 # Two of each class, which soon show; the whole is for `refgrad score`.
 SAMPLE = (
     *("overwrites_instead_of_adding", "keeps_the_last_gradient_only"),
