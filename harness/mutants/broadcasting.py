@@ -50,9 +50,9 @@ mutant(
     "    shape, dtype = target.forward_outputs[number]\n    if gradient.shape != shape or",
     "    shape, dtype = target.forward_outputs[0]\n    if gradient.shape != shape or",
     "A raw gradient for a later output of a node is fitted to the shape of the first one.",
-    "No generated program broadcasts one of several outputs of other shape against something larger.",
-    "import torch\n\nfirst, second = torch.ones(3, requires_grad=True).split([2, 1])\n"
-    "(second * torch.ones(4)).sum().backward()\n",
+    "No generated program takes parts of other sizes of which the first has size 1.",
+    "import torch\n\nfirst, second = torch.ones(3, requires_grad=True).split([1, 2])\n"
+    "(second * torch.tensor([3.0, 4.0])).sum().backward()\n",
 )
 mutant(
     "fits_tensors_to_the_first_output",
