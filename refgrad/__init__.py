@@ -23,8 +23,8 @@ from refgrad.autograd.grad_mode import is_inference_mode_enabled as is_inference
 from refgrad.layout import Size as Size
 from refgrad.modes import is_warn_always_enabled as is_warn_always_enabled
 from refgrad.modes import set_warn_always as set_warn_always
-from refgrad.tensor import Device as _Device
 from refgrad.tensor import Tensor
+from refgrad.types import Device as _Device
 from refgrad.types import MemoryFormat as _MemoryFormat
 from refgrad.types import TensorLayout as _TensorLayout
 from refgrad.types import channels_last as channels_last

@@ -11,7 +11,8 @@ from refgrad import dtypes
 from refgrad.modes import warn_once
 from refgrad.ops.legacy import TENSOR_TYPES
 from refgrad.storage import TypedStorage, UntypedStorage
-from refgrad.tensor import Device, Tensor
+from refgrad.tensor import Tensor
+from refgrad.types import Device
 
 DEBUG_MODES = ("default", "warn", "error")
 PRECISIONS = ("highest", "high", "medium")

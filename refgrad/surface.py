@@ -23,8 +23,8 @@ from refgrad.op import Composite
 from refgrad.printing import set_printoptions
 from refgrad.signatures.shown import is_function
 from refgrad.storage import TypedStorage, UntypedStorage
-from refgrad.tensor import Device, Tensor, refuse_writes
-from refgrad.types import MemoryFormat, TensorLayout
+from refgrad.tensor import Tensor, refuse_writes
+from refgrad.types import Device, MemoryFormat, TensorLayout
 
 families: Any = importlib.import_module("refgrad.ops")  # by this way, for `refgrad.ops` is `torch.ops`
 for family in pkgutil.iter_modules(families.__path__):

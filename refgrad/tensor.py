@@ -29,7 +29,7 @@ from refgrad.graph import (
 from refgrad.handles import RemovableHandle, add_hook
 from refgrad.layout import Size, layout_of, strides_of
 from refgrad.storage import INFERENCE, UntypedStorage, data_ptr, is_inference, version_cell, version_of
-from refgrad.types import TensorLayout, strided
+from refgrad.types import CPU, Device, TensorLayout, strided
 
 NOT_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
@@ -45,48 +45,6 @@ GRAD_DTYPE = (
     "assume they match."
 )
 SAME_DTYPE = object()  # the default of grad_dtype: whatever the tensor has
-
-
-DEVICE_TYPES = (
-    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, "
-    "hpu, mtia, privateuseone"
-)
-
-
-class Device:
-    """Where a tensor lives: always the CPU here.
-
-    Raises:
-        RuntimeError: no such kind of device.
-    """
-
-    __slots__ = ("type", "index")
-
-    def __init__(self, type: object = "cpu", index: int | None = None):
-        if isinstance(type, int):
-            raise RuntimeError("Cannot access accelerator device when none is available.")
-        text = str(type)
-        self.type, _, number = text.partition(":")
-        if self.type not in DEVICE_TYPES.split(", "):
-            raise RuntimeError(
-                f"Expected one of {DEVICE_TYPES} device type at start of device string: {self.type}"
-            )
-        self.index = int(number) if number else index
-
-    def __repr__(self) -> str:
-        return f"device(type='{self.type}'{'' if self.index is None else f', index={self.index}'})"
-
-    def __str__(self) -> str:
-        return self.type if self.index is None else f"{self.type}:{self.index}"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
-
-    def __hash__(self) -> int:
-        return hash((self.type, self.index))
-
-
-CPU = Device()
 
 
 class InputMetadata:

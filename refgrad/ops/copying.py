@@ -14,8 +14,8 @@ from refgrad.layout import (
     window,
 )
 from refgrad.op import calls, composite, op
-from refgrad.tensor import CPU, Device, Tensor
-from refgrad.types import contiguous_format
+from refgrad.tensor import Tensor
+from refgrad.types import CPU, Device, contiguous_format
 
 # Memory -----------------------------------------------------------------------------------------------------
 

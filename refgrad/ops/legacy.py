@@ -9,7 +9,8 @@ from refgrad.layout import Size
 from refgrad.op import calls
 from refgrad.ops.creation import finished
 from refgrad.ops.from_data import array_of, full_type_name, is_sequence
-from refgrad.tensor import Device, Tensor, alias
+from refgrad.tensor import Tensor, alias
+from refgrad.types import Device
 
 
 def legacy(kind: dtypes.DType, args: tuple, kwargs: dict) -> Tensor:

@@ -14,7 +14,8 @@ from refgrad.generator import Generator as Stream
 from refgrad.layout import Layout
 from refgrad.op import calls, op
 from refgrad.ops.views import expand
-from refgrad.tensor import CPU, Device, Tensor, type_name, wrap
+from refgrad.tensor import Tensor, type_name, wrap
+from refgrad.types import CPU, Device
 
 NO_NEGATIVE = errors.expected_true("p_in >= 0 && p_in <= 1")
 
