@@ -45,7 +45,13 @@ PROGRAMS = 10_000  # of a campaign that is given no bound
 @click.option("--seed", type=click.IntRange(0), help="Same seed, same programs; one drawn at random if none.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes at a time; one per core if not given.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on this Dask cluster: tcp://HOST:PORT.")
-@click.option("--size", default=SIZE, show_default=True, type=click.IntRange(1), help="Statements, about.")
+@click.option(
+    "--size",
+    default=SIZE,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Steps of a program: three make about five statements.",
+)
 @click.option("--limit", default=LIMIT, show_default=True, type=click.FloatRange(0, min_open=True))
 @click.option("--memory", default=MEMORY, show_default=True, help="Megabytes that a program may take.")
 @click.option("--record", "record_file", metavar="FILE", help="Write findings and counts as JSON lines.")

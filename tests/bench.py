@@ -124,6 +124,9 @@ def engine_rows() -> list[Row]:
     return rows
 
 
+STEPS = 12  # of a generated program: they write 20 statements on average
+
+
 def harness_rows(count: int = 300) -> list[Row]:
     """Programs of 20 statements: both engines compared after every statement, against torch alone."""
     from harness.engines import engine
@@ -131,7 +134,7 @@ def harness_rows(count: int = 300) -> list[Row]:
     from harness.run import examine_each
 
     torch, refgrad = engine("torch"), engine("refgrad")
-    programs = [prng.program(seed) for seed in range(count)]
+    programs = [prng.program(seed, STEPS) for seed in range(count)]
 
     def compared() -> None:
         for _ in examine_each([(program, False) for program in programs], torch, [refgrad]):

@@ -9,7 +9,7 @@ LIMIT = 0.6  # seconds that one run of one program may take, of which most take 
 PATIENCE = 3  # times the limit is given once more to what did not end in time, for the machine may be busy
 MEMORY = 2000  # megabytes by which a child may grow
 BATCH = 100
-SIZE = 20  # statements of a generated program, about
+SIZE = 20  # steps of a generated program, about 30 statements
 ONE_IN = 10  # of the programs, so many are looked at thoroughly and run unwatched as well
 SEEDS = 10**9  # programs that one seed has
 

@@ -10,7 +10,7 @@ from harness.generate.intents import ACTIONS, Step
 from harness.generate.resolve import Settings, resolve, written_by
 from harness.program import Program
 
-SIZE = 20
+SIZE = 20  # steps; about 30 statements
 FAULT_SHARE = 0.2
 ALWAYS = ("creation", "ops", "backward")
 # One step of these costs as much as many others: they are on in a quarter of the programs, the rest in three.
