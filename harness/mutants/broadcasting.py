@@ -95,4 +95,5 @@ mutant(
     "self=lambda grad, self_sym_sizes: grad.sum_to_size(self_sym_sizes) if self_sym_sizes else grad.sum(),",
     "self=lambda grad, self_sym_sizes: grad.sum_to_size(self_sym_sizes) if self_sym_sizes else grad.mean(),",
     "The gradient of a 0-dim tensor that was expanded is the mean.",
+    survives="A 0-dim tensor is expanded, and its gradient looked at, in one program of 1,000.",
 )
