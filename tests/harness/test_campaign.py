@@ -257,10 +257,10 @@ def test_pairs() -> None:
     assert pairs.table().splitlines()[2:5] == ["1 a", "2 b        3", "3 c        1    1"]
 
 
-def test_every_pair_of_groups_meets_within_400_programs() -> None:
+def test_every_pair_of_groups_meets_within_5000_programs() -> None:
     setup = Setup(seed=3)
     pairs = Campaign(setup, Bounds(0), LocalCrew([]), Journal()).pairs
-    for number in range(400):
+    for number in range(5000):
         pairs.follow({" ".join(groups_of(setup, number)): 1})
 
     assert pairs.complete_after is not None
