@@ -13,7 +13,7 @@ from harness.trace import ABSENT, Seen, Trace, is_tensor, is_transient, update
 
 NUMBER = re.compile(r"(?<![\w.])([-+]?(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?)", re.IGNORECASE)
 RULES = tuple(FACTS.values())
-ORDINARY = 1.0  # the size of a program's numbers: what is left of two that cancel is as inexact as they are
+NEGLIGIBLE = 1e-7  # printed numbers that differ by less agree: what rounding leaves of zero
 
 
 class Signature(NamedTuple):
@@ -284,4 +284,4 @@ def close_printed(expected: str, actual: str) -> bool:
     decimals = len(mantissa.partition(".")[2])
     unit = 10.0 ** (int(exponent or 0) - decimals) if decimals else 0.0
     a, b = float(expected), float(actual)
-    return abs(a - b) <= max(1.5 * unit, LOOSEST[0] * max(abs(a), ORDINARY))
+    return abs(a - b) <= max(1.5 * unit, LOOSEST[0] * abs(a), NEGLIGIBLE)
