@@ -45,8 +45,9 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 _SUBMODULES = frozenset(
     [
-        *("_C", "_VF", "_ops", "_vmap_internals", "backends", "cuda", "distributions", "fft", "func"),
-        *("linalg", "nn", "optim", "random", "return_types", "serialization", "special", "testing", "utils"),
+        *("_C", "_VF", "_ops", "_vmap_internals", "amp", "backends", "cpu", "cuda", "distributions", "fft"),
+        *("func", "linalg", "nn", "optim", "overrides", "random", "return_types", "serialization", "special"),
+        *("testing", "utils"),
     ]
 )
 _FROM_RANDOM = frozenset(
@@ -59,6 +60,17 @@ _FROM_RANDOM = frozenset(
         "seed",
         "set_rng_state",
     ]
+)
+
+
+_OPERATORS = frozenset(
+    f"__{name}__"
+    for name in (
+        *("torch_function", "add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "truediv"),
+        *("rtruediv", "itruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "matmul", "neg"),
+        *("and", "or", "xor", "lshift", "rshift", "invert", "abs", "getitem", "setitem", "len", "contains"),
+        *("deepcopy",),
+    )
 )
 
 
@@ -89,12 +101,13 @@ def _load() -> None:
 def _first_tensor(cls: type, *args, **kwargs) -> Tensor:
     """Stands for the constructor until the functions are loaded, which replace it."""
     _load()
-    return cls(*args, **kwargs)
+    made: Tensor = Tensor.__new__(cls, *args, **kwargs)
+    return made
 
 
 def _first_method(cls: type, name: str) -> object:
     """Finds methods of the class until the functions are loaded, which do it then."""
-    if name.startswith("__"):
+    if name.startswith("__") and name not in _OPERATORS:
         raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
     _load()
     return getattr(cls, name)
@@ -105,6 +118,8 @@ type(Tensor).__getattr__ = _first_method
 
 
 def __getattr__(name: str):
+    if name == "__future__":
+        return _importlib.import_module("refgrad.__future__")
     if name.startswith("__"):
         raise AttributeError(f"module 'torch' has no attribute '{name}'")
     if "_find" not in globals():

@@ -9,15 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from refgrad.func import batched_tangents, trees  # noqa: F401 - batched tangents lie in memory
-from refgrad.func.batching import (
-    BatchedTensor,
-    BatchLevel,
-    batch_size,
-    batched,
-    checked_inputs,
-    put_together,
-    split,
-)
+from refgrad.func.batched_tensor import BatchedTensor, batched
+from refgrad.func.batching import BatchLevel, batch_size, checked_inputs
 from refgrad.func.levels import stack
 from refgrad.tensor import Tensor
 
@@ -28,6 +21,8 @@ class LegacyLevel(BatchLevel):
     IS_LEGACY = True
     NO_ITEM = "Batching rule not implemented for aten::item. We could not generate a fallback."
     NO_BRANCH = "Batching rule not implemented for aten::is_nonzero. We could not generate a fallback."
+    NO_PRINT = NO_BRANCH
+    IS_OLDER = True
 
     def __enter__(self) -> "LegacyLevel":
         stack.levels.append(self)
@@ -71,7 +66,7 @@ def _vmap(
         count = batch_size(leaves, dims) if any(dim is not None for dim in dims) else 0
         with LegacyLevel("error", count) as level:
             given = [
-                leaf if dim is None else batched(level, split(leaf, dim, count), (leaf, dim))
+                leaf if dim is None else batched(level, None, (leaf, dim))
                 for leaf, dim in zip(leaves, dims, strict=True)
             ]
             outputs = func(*trees.unflatten(given, spec))
@@ -123,8 +118,34 @@ def whole_of(level: LegacyLevel, output: Tensor, dim: int) -> Tensor:
     """One output with its batch dimension; of the same batched tensor always the same object."""
     if not (isinstance(output, BatchedTensor) and output.level is level):
         return output.unsqueeze(dim).expand(*output.shape[:dim], level.count, *output.shape[dim:])
-    own = output.__dict__
-    if own["whole"] is None:
-        own["whole"] = put_together(output.samples), 0
-    whole, place = own["whole"]
+    whole, place = output.together()
     return whole if place == dim else whole.movedim(place, dim)
+
+
+# Batched gradients ------------------------------------------------------------------------------------------
+
+
+class GradientsLevel(LegacyLevel):
+    """A backward pass for a batch of gradients: its formulas run as ops of wholes."""
+
+    IS_LEGACY = False
+
+
+def run_batched(run: Callable[[list], list], gradients: list) -> list:
+    """One backward pass, `run(gradients)`, for all samples of a batch: what each input got, None if nothing.
+
+    Raises:
+        ValueError: the gradients are no batches of one size.
+    """
+    name = "vjp"
+    for gradient in gradients:
+        if not isinstance(gradient, Tensor):
+            raise ValueError(
+                f"vmap({name}, in_dims=0, ...)(<inputs>): Got in_dim=0 for an input but the input is of type "
+                f"{type(gradient)}. We cannot vmap over non-Tensor arguments, please use None as the "
+                "respective in_dim"
+            )
+    leaves, dims, _ = checked_inputs(name, 0, tuple(gradients), negative=False)
+    with GradientsLevel("error", batch_size(leaves, dims)) as level:
+        given = [batched(level, None, (gradient, 0)) for gradient in gradients]
+        return [None if result is None else whole_of(level, result, 0) for result in run(given)]

@@ -5,6 +5,14 @@ from refgrad.recipe import Formula, Recipe
 # See `layout.lies_oddly`: ops lay out what is computed from such a gradient as PyTorch does, NumPy does not.
 ODD_GRADIENT = "g_grad.ndim > 1 and 1 in g_grad.shape and lies_oddly(g_grad)"
 
+# Ops do not round a number beside such a gradient to its type, raw arithmetic would.
+REDUCED_GRADIENT = "(REDUCED and kind in REDUCED)"
+
+
+def numbers_apart(formulas: list[Formula]) -> str:
+    """What else makes a gradient odd for formulas that compute with numbers."""
+    return f" or {REDUCED_GRADIENT}" if any(formula.has_numbers for formula in formulas) else ""
+
 
 def apply_source(recipe: Recipe) -> str:
     """The source of a node's `apply`: unpack everything that was saved, run the wanted formulas."""
@@ -58,7 +66,7 @@ def fast_lines(recipe: Recipe) -> list[str]:
         return []
     lines = ["    grad = grads[0]", "    while grad is not None and not create_graph and needed is None:"]
     lines += ["        g_grad = grad._array", "        kind = g_grad.dtype"]
-    lines += [f"        if {ODD_GRADIENT}: break"]
+    lines += [f"        if {ODD_GRADIENT}{numbers_apart(formulas)}: break"]
     edges = ", ".join(f"edge{i}" for i in range(count))
     lines += [f"        {edges}{',' if count == 1 else ''} = node._next_edges"]
     for i, formula in enumerate(formulas):
@@ -90,7 +98,8 @@ def fast_operand_lines(recipe: Recipe, name: str) -> list[str]:
     detached = ""
     if name in recipe.targets:
         detached = f" or {name}._edge is None and edge{recipe.targets.index(name)} is not None"
-    number = f"if {name}.__class__ is float or {name}.__class__ is int: g_{name} = kind.type({name})"
+    number = f"if ({name}.__class__ is float or {name}.__class__ is int) and not {REDUCED_GRADIENT}: "
+    number += f"g_{name} = kind.type({name})"
     return [
         f"{name} = node.s_{name}",
         f"if {name}.__class__ is Tensor:",
@@ -120,6 +129,14 @@ def wanted(position: int) -> str:
     return f"{edge} is not None and {edge} is not NOWHERE and {asked}"
 
 
+def in_order(formulas: list[Formula]) -> list[tuple[int, Formula]]:
+    """Formulas with their numbers as PyTorch runs them: by the names of what they are for.
+
+    The nodes that they make are numbered so, and the next backward goes by these numbers.
+    """
+    return sorted(enumerate(formulas), key=lambda each: ", ".join(each[1].targets))
+
+
 def single_formula_lines(recipe: Recipe) -> list[str]:
     """Code for inputs that are single tensors: one edge for each target."""
     count = len(recipe.targets)
@@ -129,7 +146,7 @@ def single_formula_lines(recipe: Recipe) -> list[str]:
     raw_formulas = [f for f in recipe.formulas if f.raw and "grad" in f.parameters]
     if raw_formulas:
         lines += raw_preparation(recipe, raw_formulas)
-    for i, formula in enumerate(recipe.formulas):
+    for i, formula in in_order(recipe.formulas):
         positions = [recipe.targets.index(target) for target in formula.targets]
         if len(positions) > 1:
             flags = ", ".join(wanted(position) for position in positions)
@@ -164,7 +181,7 @@ def raw_preparation(recipe: Recipe, formulas: list[Formula]) -> list[str]:
         "    if raw:",
         "        g_grad = grad._array",
         "        kind = g_grad.dtype",
-        f"        raw = not ({ODD_GRADIENT})",
+        f"        raw = not ({ODD_GRADIENT}{numbers_apart(formulas)})",
     ]
     for name in dict.fromkeys(p for f in formulas for p in f.parameters):
         if name in recipe.saved_inputs:
@@ -174,8 +191,8 @@ def raw_preparation(recipe: Recipe, formulas: list[Formula]) -> list[str]:
                 f"            raw = raw and g_{name}.dtype is kind",
                 f"            {apart_line(name, 'raw = False')}",
                 f"        elif {name} is not None:",
-                f"            if {name}.__class__ in WRAPPED and not isinstance({name}, complex): "
-                f"g_{name} = kind.type({name})",
+                f"            if {name}.__class__ in WRAPPED and not isinstance({name}, complex) and not "
+                f"{REDUCED_GRADIENT}: g_{name} = kind.type({name})",
                 "            else: raw = False",
             ]
         elif name in recipe.saved_results:

@@ -16,6 +16,7 @@ import numpy as np
 
 from refgrad import argument_errors as errors
 from refgrad import dtypes
+from refgrad.modes import is_warn_always_enabled
 from refgrad.schema import Argument, SchemaError, parse_arguments
 
 _MISSING = object()
@@ -470,7 +471,7 @@ class Parser:
 
     def _warn_deprecated(self, signature: Signature) -> None:
         """PyTorch warns about the first deprecated call of a process and keeps quiet after it."""
-        if _deprecations_warned:
+        if _deprecations_warned and not is_warn_always_enabled():
             return
         _deprecations_warned.append(signature.name)
         lines = [f"This overload of {signature.name} is deprecated:", f"\t{signature}"]

@@ -42,6 +42,7 @@ from refgrad.layout import (
 from refgrad.lazy import plain
 from refgrad.samples import edges_of as edges_of
 from refgrad.samples import requires as requires
+from refgrad.samples import stop_at_batched as stop_at_batched
 from refgrad.storage import INFERENCE, count_write, flat_memory, version_of
 from refgrad.tensor import REMEMBER, Tensor, wrap
 
@@ -220,16 +221,13 @@ def check_saved(tensor: Tensor, saved: int, edge: Any = None) -> Tensor:
         raise version_error(type_text(tensor.dtype), tensor._array.shape, tensor.grad_fn, 0, now, saved)
     node = None if edge is None else split_edge(edge)[0]
     if node is not None and type(node) is not AccumulateGrad and tensor.grad_fn is None:
-        raise RuntimeError(
-            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
-            "supported, please use out-of-place `.detach()` instead"
-        )
+        raise RuntimeError(errors.DETACHED_IN_PLACE)
     return tensor
 
 
 def type_text(dtype: dtypes.DType) -> str:
     """A tensor type as error messages name it."""
-    plain = dtype.category in (dtypes.INTEGER, dtypes.FLOATING)
+    plain = dtype.category in (dtypes.INTEGER, dtypes.FLOATING) and dtype is not dtypes.bfloat16
     return dtype.tensor_type if plain else f"CPU{dtype.scalar_type}Type"
 
 
@@ -465,6 +463,7 @@ def window_of(array: np.ndarray, layout: Layout) -> np.ndarray:
     try:
         found = window(flat_memory(array), array.dtype, layout)
     except (TypeError, ValueError):
+        plain(array)  # which has elements, or stops here
         raise out_of_memory(array, layout) from None
     return found if array.__class__ is np.ndarray else found.view(array.__class__)
 

@@ -45,12 +45,15 @@ def array_lines(recipe: Recipe, scalar_call: str = "op.scalar_call") -> list[str
                     lines.append(f"        if FORMULA and {number} and call.in_formula():")
                     lines.append(f"            return {scalar_call}({tensors[0]}, {name})")
                 lines.append(f"        a_{name}, e_{name} = call.operand({name})")
-                lines.append(f"        if a_{name} is NotImplemented: return NotImplemented")
+                unknown = f"unknown_operand(op, {', '.join(tensors[:2])})"
+                lines.append(f"        if a_{name} is NotImplemented: return {unknown}")
                 if promote == "same":
                     lines.append(f"    a_{name} = plain(a_{name})")
             elif argument.optional:
                 lines.append(f"    a_{name} = None if {name} is None else plain({name}._array)")
             else:
+                if recipe.op.writes and name == "self":  # before it draws random numbers
+                    lines.append("    if self.__class__ is not Tensor: call.stop_at_batched(self)")
                 lines.append(f"    a_{name} = {name}._array")
                 if not (recipe.op.writes and name == "self" or name in recipe.op.unresolved):
                     lines.append(f"    if a_{name}.__class__ is not ndarray: a_{name} = plain(a_{name})")
@@ -66,7 +69,7 @@ def array_lines(recipe: Recipe, scalar_call: str = "op.scalar_call") -> list[str
 def promotion_lines(recipe: Recipe, tensors: list[str], promote: str) -> list[str]:
     """Code that promotes unless all operands have one type (for `float`: a floating one)."""
     first, *others = tensors
-    floating = "(kind is F32 or kind is F64 or kind.kind in 'fc')"
+    floating = "(kind is F32 or kind is F64 or kind.kind in 'fcV')"
     lines = [f"    kind = a_{first}.dtype if a_{first}.__class__ is ndarray else None"]
     same = []
     for name in others:
@@ -82,8 +85,9 @@ def promotion_lines(recipe: Recipe, tensors: list[str], promote: str) -> list[st
     lines.append(f"    if kind is None or not ({' and '.join(same)}):")
     if recipe.op.check:
         lines.append(f"        check({', '.join(tensors)})")
+    brought = "promoted_with_number" if recipe.op.reduced == "number" else "promoted"
     lines.append(
-        f"        {names}{',' if len(tensors) == 1 else ''} = promoted({promote!r}, {', '.join(tensors)})"
+        f"        {names}{',' if len(tensors) == 1 else ''} = {brought}({promote!r}, {', '.join(tensors)})"
     )
     return lines
 
@@ -246,7 +250,7 @@ def arrange_lines(recipe: Recipe) -> list[str]:
     doubts = [f"{first}.ndim > 1 and {first}.strides != r.strides"]
     doubts += [
         f"({name}.strides != {first}.strides if {name}.__class__ is ndarray else {first}.ndim > 1 and "
-        f"min({first}.shape) < 2)"
+        f"not {first}.size or 1 in {first}.shape)"  # no builtin: an argument may be named `min`
         for name in others
     ]
     test = f"r.ndim > 1 and {first}.__class__ is ndarray and ({' or '.join(doubts)})"
@@ -257,8 +261,8 @@ def record_lines(recipe: Recipe, multiple: bool, outputs: list[str]) -> list[str
     """Code that records the call when grad mode is on and a target requires grad."""
     lines, condition, edges = edge_lines(recipe)
     lines.append(f"    if ({condition}) and (not GRAD_OFF or state.grad){recipe.op.record_condition()}:")
-    if "dtype" in recipe.names:
-        lines.append("        if r.dtype.kind not in 'fc': raise call.no_gradient_of(r)")
+    if "dtype" in recipe.names and not multiple:
+        lines.append("        if r.dtype.kind not in 'fcV': raise call.no_gradient_of(r)")
     if recipe.op.real_gradient:
         lines.append(
             f"        if r.dtype.kind == 'c': raise call.no_complex_gradient({recipe.op.function_name!r})"
@@ -266,7 +270,7 @@ def record_lines(recipe: Recipe, multiple: bool, outputs: list[str]) -> list[str
     kept = [i for i in range(len(outputs)) if recipe.op.is_differentiable(i)]
     if multiple and recipe.op.nondifferentiable and kept == [0]:
         lines += start_lines("        ", edges, "outs[0]._array")
-        lines += ["        if outs[0]._array.dtype.kind in 'fc': outs[0]._edge = node"]
+        lines += ["        if outs[0]._array.dtype.kind in 'fcV': outs[0]._edge = node"]
     elif multiple and recipe.op.nondifferentiable:  # the others are no outputs of the node
         lines += [f"        kept = ({', '.join(outputs[i] for i in kept)},)"]
         lines += start_lines("        ", edges, "r", "kept")
@@ -274,7 +278,7 @@ def record_lines(recipe: Recipe, multiple: bool, outputs: list[str]) -> list[str
     elif multiple:
         lines += start_lines("        ", edges, "r", "outs")
         lines += ["        for i, x in enumerate(outs):"]
-        lines += ["            if x._array.dtype.kind in 'fc': x._edge = (node, i) if i else node"]
+        lines += ["            if x._array.dtype.kind in 'fcV': x._edge = (node, i) if i else node"]
     else:
         lines += start_lines("        ", edges, "r")
         lines += ["        out._edge = node"]
@@ -308,13 +312,13 @@ def refused_lines(recipe: Recipe, multiple: bool) -> list[str]:
     lines += [f"    edges = tuple([edge_of(t) for t in ({', '.join(tensors)},) if isinstance(t, Tensor)])"]
     if recipe.op.refused.startswith("aten::"):  # a fallback records those that require grad alone
         lines += ["    edges = tuple([edge for edge in edges if edge is not None])"]
-    lines += [f"    if {outs}._array.dtype.kind in 'fc' and any(e is not None for e in edges) and "
+    lines += [f"    if {outs}._array.dtype.kind in 'fcV' and any(e is not None for e in edges) and "
               f" (not GRAD_OFF or state.grad):"]  # fmt: skip
     shapes = "*[(x._array.shape, x._array.dtype) for x in outs]" if multiple else "(r.shape, r.dtype)"
     lines += [f"        node = call.refused({recipe.op.refused!r}, edges, {shapes})"]
     if multiple:
         lines += ["        for i, x in enumerate(outs):"]
-        lines += ["            if x._array.dtype.kind in 'fc': x._edge = (node, i) if i else node"]
+        lines += ["            if x._array.dtype.kind in 'fcV': x._edge = (node, i) if i else node"]
     else:
         lines += ["        out._edge = node"]
     return lines + carry_lines(recipe, "    ", "outs" if multiple else "out")
@@ -329,6 +333,7 @@ def view_source(recipe: Recipe) -> str:
     lines = [f"def {recipe.op.function_name}({signature(recipe)}):"]
     if replay:
         lines += [f"    replay = lambda base: function(base{''.join(', ' + n for n in recipe.names[1:])})"]
+        lines += ["    if self.__class__ is not Tensor: call.stop_at_batched(self)"]
         lines += [f"    window = kernel(self._array{''.join(', ' + n for n in recipe.names[1:])})"]
         lines += [f"    out = {view}"]
     elif multiple:

@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import call, dtypes, duals, modes
+from refgrad import call, dtypes, duals, modes, reduced
 from refgrad.apply_source import apply_source
 from refgrad.call_source import call_source, view_source
-from refgrad.graph import FREED, NOWHERE, PENDING, Node, saved_properties
+from refgrad.graph import FREED, NOWHERE, PENDING, Node
 from refgrad.inplace_source import inplace_name, inplace_source, inplace_view_source
 from refgrad.layout import Layout, layout_of, lies_oddly, root_of
 from refgrad.lazy import plain
+from refgrad.overriding import unknown_operand
 from refgrad.recipe import HIDDEN, Recipe
 from refgrad.samples import Batched, guarded, per_sample, recorded_edge
+from refgrad.saved import saved_properties
 from refgrad.storage import InferenceVersion, count_write, version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, edge_of, set_edge, wrap
 from refgrad.views import check_inplace, keep_replay, make_view, rebase_history
@@ -30,6 +32,7 @@ NAMESPACE = {
     "per_sample": per_sample,
     "ref": weakref.ref,
     "np": np,
+    "least": min,  # which parameters of ops are called
     "plain": plain,
     "ndarray": np.ndarray,
     "asarray": np.asarray,
@@ -51,11 +54,13 @@ NAMESPACE = {
     "sequence": modes.sequence,
     "call": call,
     "promoted": call.promoted,
+    "promoted_with_number": reduced.promoted_with_number,
     "unpack": call.unpack,
     "wrap": wrap,
     "F32": dtypes.float32.numpy,
     "F64": dtypes.float64.numpy,
     "WRAPPED": call.WRAPPED,
+    "REDUCED": dtypes.REDUCED,
     "layout_of": layout_of,
     "lies_oddly": lies_oddly,
     "root_of": root_of,
@@ -66,6 +71,7 @@ NAMESPACE = {
     "rebase_history": rebase_history,
     "AutogradMeta": AutogradMeta,
     "NUMBERS": call.NUMBERS,
+    "unknown_operand": unknown_operand,
     "InferenceVersion": InferenceVersion,
     "version_of": version_of,
     "version_cell": version_cell,
@@ -111,9 +117,19 @@ def node_class(recipe: Recipe, name: str) -> type:
             if (guard := recipe.guard(saved) or "") in edges
         },
         "apply": build(apply_source(recipe), "apply", formula_namespace(recipe, f"{name}.apply")),
+        "__new__": refuse_creation,
     }
     namespace |= saved_properties(namespace["SAVED"], namespace["PLAIN"])
     return type(name, (Node,), namespace)
+
+
+def refuse_creation(cls: type, *args: object, **kwargs: object) -> Any:
+    """Nodes come from ops alone.
+
+    Raises:
+        TypeError: always.
+    """
+    raise TypeError(f"cannot create '{cls.__name__}' instances")
 
 
 def formula_namespace(recipe: Recipe, title: str) -> dict:
@@ -128,7 +144,8 @@ def compile_call(op: Any) -> Callable:
     """The function of an op's plain call."""
     recipe = Recipe(op)
     namespace = dict(NAMESPACE)
-    namespace["kernel"], namespace["check"], namespace["ufunc"] = op.kernel, op.check, op.ufunc
+    reduced.wrap_kernel(namespace, op)
+    namespace["check"], namespace["ufunc"] = op.check, op.ufunc
     namespace["result_wrapper"], namespace["op"] = op.wrapper, op
     if recipe.targets:
         namespace["Node"] = op.node_for(recipe, "plain")
@@ -142,7 +159,8 @@ def compile_inplace(op: Any) -> Callable:
     """The function of an op's in-place twin."""
     recipe = Recipe(op)
     namespace = dict(NAMESPACE)
-    namespace["kernel"], namespace["check"], namespace["ufunc"] = op.kernel, op.check, op.ufunc
+    reduced.wrap_kernel(namespace, op)
+    namespace["check"], namespace["ufunc"] = op.check, op.ufunc
     namespace["op"] = op
     if recipe.targets:
         namespace["Node"] = op.node_for(recipe, "inplace")

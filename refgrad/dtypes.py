@@ -2,8 +2,12 @@
 
 *Category* orders types by kind: bool < integer < floating < complex. *Wrapped number*: a Python number that
 takes part in an op; it has the lowest priority in promotion. *Scalar type name*: the name C++ messages use
-(`Long`).
+(`Long`). *Reduced*: a floating type of 16 bits, whose arithmetic is done in float32; see reduced.py.
 """
+
+import importlib
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +21,20 @@ class DType:
 
     def __init__(self, name: str, scalar_type: str, category: int, cpp_name: str):
         self.name = name
-        self.numpy = np.dtype(name)
         self.category = category
         self.scalar_type = scalar_type
         self.cpp_name = cpp_name
         self.tensor_type = f"torch.{scalar_type}Tensor"
-        self.itemsize = self.numpy.itemsize
-        self.cast = self.numpy.type
+        self._find_numpy()
+
+    def _find_numpy(self) -> None:
+        self._counts_as(np.dtype(self.name))
+
+    def _counts_as(self, numpy: np.dtype) -> None:
+        self.numpy = numpy
+        self.itemsize = numpy.itemsize
+        self.cast = numpy.type
+        OF_NUMPY[numpy] = self
 
     @property
     def is_floating_point(self) -> bool:
@@ -42,7 +53,7 @@ class DType:
 
     def to_complex(self) -> "DType":
         """The complex type whose parts have this type."""
-        return {"float32": complex64, "float64": complex128}.get(self.name, self)
+        return {"bfloat16": complex64, "float32": complex64, "float64": complex128}.get(self.name, self)
 
     def to_real(self) -> "DType":
         """The type of this complex type's parts."""
@@ -55,6 +66,52 @@ class DType:
         return self.name
 
 
+class ReducedType(DType):
+    """A reduced type until its first use, which makes it a `DType` and has kernels ready for it."""
+
+    __slots__ = ()
+
+    def _find_numpy(self) -> None:
+        self.itemsize = 2
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("numpy", "cast"):
+            raise AttributeError(name)
+        numpy = np.dtype(self.name) if self.name == "float16" else extension_type(self.name)
+        self._counts_as(numpy)
+        REDUCED.add(numpy)
+        self.__class__ = DType  # type: ignore[assignment]
+        for prepare in ON_FIRST_USE:
+            prepare()
+        return getattr(self, name)
+
+
+ReducedType.__name__ = ReducedType.__qualname__ = DType.__name__  # nobody shall see whether it was used
+
+
+def extension_type(name: str) -> np.dtype:
+    """The NumPy type of an element type that NumPy does not have itself.
+
+    Raises:
+        ImportError: the package that brings it is not installed.
+    """
+    try:
+        return np.dtype(getattr(importlib.import_module("ml_dtypes"), name))
+    except ImportError as error:
+        raise ImportError(
+            f"tensors of torch.{name} need the package ml_dtypes: install refgrad[{name}]"
+        ) from error
+
+
+OF_NUMPY: dict[np.dtype, DType] = {}
+"""The element types that are in use, by their NumPy counterparts."""
+
+REDUCED: set[np.dtype] = set()
+"""The NumPy counterparts of the reduced types that are in use."""
+
+ON_FIRST_USE: list[Callable[[], None]] = []
+"""What is called when a reduced type is first used."""
+
 # name, scalar type, category, C++ name
 bool_ = DType("bool", "Bool", BOOL, "bool")
 uint8 = DType("uint8", "Byte", INTEGER, "unsigned char")
@@ -62,13 +119,15 @@ int8 = DType("int8", "Char", INTEGER, "signed char")
 int16 = DType("int16", "Short", INTEGER, "short")
 int32 = DType("int32", "Int", INTEGER, "int")
 int64 = DType("int64", "Long", INTEGER, "long int")
-float16 = DType("float16", "Half", FLOATING, "c10::Half")
+float16 = ReducedType("float16", "Half", FLOATING, "c10::Half")
+bfloat16 = ReducedType("bfloat16", "BFloat16", FLOATING, "c10::BFloat16")
 float32 = DType("float32", "Float", FLOATING, "float")
 float64 = DType("float64", "Double", FLOATING, "double")
 complex64 = DType("complex64", "ComplexFloat", COMPLEX, "c10::complex<float>")
 complex128 = DType("complex128", "ComplexDouble", COMPLEX, "c10::complex<double>")
 
-ALL = (bool_, uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128)
+ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
+HALVES = (float16, bfloat16)
 ALIASES = {
     "half": float16,
     "float": float32,
@@ -79,7 +138,28 @@ ALIASES = {
     "cfloat": complex64,
     "cdouble": complex128,
 }
-OF_NUMPY = {dtype.numpy: dtype for dtype in ALL}
+
+
+class BFloat16Limits:
+    """The limits of bfloat16, by NumPy's names."""
+
+    bits, nmant, precision = 16, 7, 2
+    eps, tiny, max = 2.0**-7, 2.0**-126, (2 - 2.0**-7) * 2.0**127
+    min = -max
+
+
+def finfo(dtype: DType) -> Any:
+    """The limits of a floating type, by NumPy's names."""
+    return BFloat16Limits if dtype is bfloat16 else np.finfo(dtype.numpy)
+
+
+def in_use(kind: np.dtype) -> DType | None:
+    """The element type of a NumPy type, which is in use from now on; None where there is none."""
+    for dtype in HALVES:
+        if dtype.name == kind.name and dtype.numpy is kind:
+            return dtype
+    return OF_NUMPY.get(kind)
+
 
 _default = [float32]
 
@@ -128,9 +208,11 @@ def promote(first: DType, second: DType) -> DType:
     if first.category == COMPLEX:
         wide = float64 in (first, second) or complex128 in (first, second)
         return complex128 if wide else complex64
-    return (
-        OF_NUMPY[np.promote_types(first.numpy, second.numpy)] if first.category == second.category else first
-    )
+    if first.category != second.category:
+        return first
+    if first.category == FLOATING:
+        return float64 if float64 in (first, second) else float32
+    return OF_NUMPY[np.promote_types(first.numpy, second.numpy)]
 
 
 def result_of(dimensioned: list[DType], zero_dim: list[DType], numbers: list[object]) -> DType:
@@ -157,7 +239,7 @@ def result_of(dimensioned: list[DType], zero_dim: list[DType], numbers: list[obj
 def _raise_category(result: DType, found: DType) -> DType:
     """A real type that meets a complex operand of lower rank keeps its precision."""
     if found.category == COMPLEX and result.category == FLOATING:
-        return result.to_complex() if result is not float16 else complex64
+        return complex64 if result in HALVES else result.to_complex()
     return found
 
 

@@ -18,6 +18,7 @@ from refgrad.graph import CALL_NODE, AccumulateGrad, GraphRoot, Node, split_edge
 from refgrad.hooks import late_hooks, post_accumulate_hooks, pre_hooks, tensor_hooks
 from refgrad.layout import is_dense, layout_of, overlaps_itself, strides_of
 from refgrad.ready import Ready
+from refgrad.samples import Batched, per_sample
 from refgrad.storage import count_write, version_cell
 from refgrad.tensor import SAME_DTYPE, Tensor, alias, wrap
 from refgrad.types import contiguous_format
@@ -44,6 +45,7 @@ class GraphTask:
     __slots__ = (
         "keep_graph",
         "create_graph",
+        "by_ops",
         "needed",
         "captures",
         "captured",
@@ -55,9 +57,10 @@ class GraphTask:
         "root",
     )
 
-    def __init__(self, keep_graph: bool, create_graph: bool):
+    def __init__(self, keep_graph: bool, create_graph: bool, by_ops: bool):
         self.keep_graph = keep_graph
         self.create_graph = create_graph
+        self.by_ops = by_ops  # formulas get tensors, and run as ops
         self.needed: dict[Node, bool] | None = None  # who takes part; True: runs, False: only captured
         self.captures: dict[Node, list[tuple[int, int]]] = {}  # node -> (output number, index of the input)
         self.captured: list = []
@@ -74,13 +77,14 @@ def execute(
     create_graph: bool,
     inputs: Sequence[Any] = (),
     accumulate: bool = True,
+    batched: bool = False,
 ) -> list[Tensor | None]:
     """Send `gradients` into the graph at `roots`.
 
     With `inputs`, only nodes on a path to these edges run; unless `accumulate`, their gradients are returned,
-    None for those that were not reached.
+    None for those that were not reached. `batched` gradients are batched tensors.
     """
-    task = GraphTask(keep_graph, create_graph)
+    task = GraphTask(keep_graph, create_graph, create_graph or batched)
     given = validated(roots, list(gradients), "")  # held until the end, so no leaf takes their memory
     if len(roots) == 1:
         root, number = split_edge(roots[0])
@@ -191,7 +195,7 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
     ready = Ready()
     heap, push, pop = ready.heap, ready.push, ready.pop
     waiting: dict[Node, list] = {}
-    needed, keep_graph, create_graph = task.needed, task.keep_graph, task.create_graph
+    needed, keep_graph, create_graph = task.needed, task.keep_graph, task.by_ops
     results: Any
     array: Any
     following: Any = node
@@ -333,13 +337,24 @@ def visit(task: GraphTask, node: Node, grads: list) -> list | None:
     if type(node) is AccumulateGrad:
         results = accumulate_at(node, grads) if has_post else accumulate_at(node, grads, grads)
     else:
-        results = node.apply(grads, state.grad, task.needed)
+        by_ops = state.grad or task.by_ops and not node.IS_FUNCTION
+        try:
+            results = node.apply(grads, by_ops, task.needed)
+        except Batched:  # a formula looked at elements: each sample on its own
+            results = per_sample(
+                lambda *some: wrapped(node.apply(list(some), by_ops, task.needed)), tuple(grads)
+            )
         results = validated(node._next_edges, results, node)
     if has_post or state.late is not None:
         results = late_hooks(node, results, grads if has_post else [])
     if state.grad is not task.create_graph:
         modes.set_grad(task.create_graph)
     return results
+
+
+def wrapped(results: Any) -> list:
+    """What a formula gave, as tensors."""
+    return [wrap(result) if result.__class__ is ndarray else result for result in results]
 
 
 def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) -> None:

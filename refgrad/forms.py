@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from refgrad.binding import Parameter, Signature, is_index
 from refgrad.dtypes import DType
 from refgrad.overloads import SELF, Binder, Default, Plan
+from refgrad.overriding import PLAIN as ORDINARY
 from refgrad.tensor import Tensor
 
 Call = Callable[[tuple, dict], Any]  # positional and keyword arguments to the result
@@ -124,8 +125,9 @@ def are_integers(values: Sequence[Any]) -> bool:
 
 
 def are_tensors(values: Sequence[Any]) -> bool:
-    """Whether a list holds tensors and nothing else, at least one."""
-    return len(values) > 0 and all(isinstance(value, Tensor) for value in values)
+    """Whether a list holds tensors of ordinary classes and nothing else, at least one."""
+    kinds = {value.__class__ for value in values}
+    return len(kinds) > 0 and kinds <= ORDINARY and all(issubclass(kind, Tensor) for kind in kinds)
 
 
 def guard_of(given: Given) -> str:

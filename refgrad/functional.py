@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from refgrad import _VF
 from refgrad.op import calls
 from refgrad.tensor import Tensor
 
@@ -156,7 +157,7 @@ def cdist(
     """The distances of all pairs of rows of two batches of matrices."""
     if compute_mode not in COMPUTE_MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    return calls.cdist(x1, x2, float(p), COMPUTE_MODES[compute_mode])
+    return _VF.cdist(x1, x2, p, COMPUTE_MODES[compute_mode])
 
 
 def chosen(results: tuple, return_inverse: bool, return_counts: bool) -> Any:

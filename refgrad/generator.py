@@ -44,6 +44,7 @@ LARGEST = {
     "int32": 2**31 - 1,
     "int64": 2**63 - 1,
     "float16": 2**11,
+    "bfloat16": 2**8,
     "float32": 2**24,
     "float64": 2**53,
 }
@@ -164,7 +165,7 @@ class Generator:
             return self.uniform(2 * count, real_of(dtype), low, high).view(dtype)
         numbers = self.doubles(count) if dtype == np.float64 else self.singles(count)
         if (low, high) == (0.0, 1.0):
-            if dtype != np.float16:
+            if dtype.itemsize != 2:
                 return numbers
         elif dtype == np.float64:
             numbers = fused_double(numbers, high - low, low)
@@ -219,7 +220,7 @@ class Generator:
         if body == count:
             return fill(draw(count), mean, std).astype(dtype, copy=False)
         # The last 16 are drawn and made anew, over the end of the body. Half precision draws no remainder.
-        draws = draw((body if dtype == np.float16 else count) + 16)
+        draws = draw((body if dtype.itemsize == 2 else count) + 16)
         normals = fill(np.concatenate([draws[:body], draws[-16:]]), mean, std)
         return np.concatenate([normals[: count - 16], normals[body:]]).astype(dtype, copy=False)
 
@@ -297,7 +298,7 @@ def real_of(dtype: np.dtype) -> np.dtype:
 
 def narrowed(numbers: np.ndarray, dtype) -> np.ndarray:
     """Float64 numbers in another dtype; to half precision by way of float32, with two roundings."""
-    if np.dtype(dtype) == np.float16:
+    if np.dtype(dtype).itemsize == 2:
         numbers = numbers.astype(np.float32)
     return numbers.astype(dtype, copy=False)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from refgrad import dtypes, errors, modes
 from refgrad.graph import AccumulateGrad, Node
-from refgrad.layout import broadcast_shapes, expands_to
+from refgrad.layout import broadcast_shapes, expands_to, widened
 from refgrad.tensor import SAME_DTYPE, Tensor, wrap
 
 ndarray = np.ndarray
@@ -54,8 +54,8 @@ def validated(edges: Sequence[Any], results: Any, node: Any) -> list:
 def fitted_later(gradient: Any, edge: tuple, node: Any, index: int) -> Tensor | None:
     """A gradient for one of several outputs, or for nowhere, brought to its receiver's shape and type."""
     target, number = edge
-    if target is None:  # a custom Function's stays: its hooks see it
-        return None if gradient.__class__ is ndarray else gradient
+    if target is None:  # a custom Function's stays: its hooks see it; other nodes do not compute it
+        return gradient if not isinstance(node, Node) or node.IS_FUNCTION else None
     if gradient.__class__ is ndarray:
         return fitted_array(gradient, target, number, node, index)
     return fitted(gradient, target, number, node, index)
@@ -68,7 +68,7 @@ def fitted_array(gradient: np.ndarray, target: Node, number: int, node: Any, ind
         if gradient.ndim != len(shape) or gradient.dtype.kind == "c" != dtype.kind:
             return fitted(wrap(gradient), target, number, node, index)
         axes = tuple([i for i, n in enumerate(shape) if n == 1 != gradient.shape[i]])
-        given, gradient = gradient, gradient.sum(axis=axes, keepdims=True, dtype=gradient.dtype)
+        given, gradient = gradient, widened(gradient).sum(axis=axes, keepdims=True)
         if gradient.shape != shape:
             return fitted(wrap(given), target, number, node, index)  # which refuses it
     if gradient.dtype is not dtype:

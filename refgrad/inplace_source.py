@@ -38,7 +38,7 @@ def inplace_source(recipe: Recipe) -> str:
             f"any([call.requires(t) for t in {name}])" if recipe.is_list(name) else f"call.requires({name})"
             for name in recipe.targets
         )
-        category = "self._array.dtype.kind in 'fc' and " if recipe.op.promote != "same" else ""
+        category = "self._array.dtype.kind in 'fcV' and " if recipe.op.promote != "same" else ""
         lines += [
             f"    if {category}({required}) and (not GRAD_OFF or state.grad):",
             "        check_inplace(self)",

@@ -13,7 +13,7 @@ from refgrad.layout import layout_of, root_of, strides_of
 from refgrad.methods import attach
 from refgrad.op import calls
 from refgrad.ops.from_data import full_type_name
-from refgrad.storage import TypedStorage, UntypedStorage, storage_key
+from refgrad.storage import TypedStorage, UntypedStorage, legacy_storage_type, storage_key, warn_typed
 from refgrad.tensor import Tensor
 from refgrad.types import MemoryFormat
 from refgrad.views import taken_again
@@ -184,6 +184,20 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 def storage(self: Tensor) -> TypedStorage:
     """Its memory, in elements of its type; warns that this class will go."""
     return TypedStorage(self._array, self.dtype)
+
+
+@attach
+def storage_type(self: Tensor) -> type:
+    """The class of its memory in elements; warns that it will go."""
+    for _ in range(3):  # PyTorch asks a typed storage for its device, twice, and each use warns too
+        warn_typed()
+    return legacy_storage_type(self.dtype.scalar_type)
+
+
+@attach
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """What a module that loads `other` swaps with this tensor: with `assign` the other's memory."""
+    return other.detach() if assign else self.copy_(other).detach()
 
 
 # Functions over the elements --------------------------------------------------------------------------------

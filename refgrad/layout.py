@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from refgrad import dtypes
+
 
 class Size(tuple):
     """A shape, printed as `torch.Size([...])`."""
@@ -31,7 +33,15 @@ class Size(tuple):
         return Size(tuple.__add__(self, other))
 
     def __reduce__(self):
-        return (Size, (tuple(self),))
+        return (size_of, (tuple(self),))
+
+
+def size_of(sizes: tuple) -> Size:
+    """What a pickled shape becomes again; the class itself is shown as one of torch's."""
+    return Size(sizes)
+
+
+Size.__module__ = "torch"
 
 
 class Layout(NamedTuple):
@@ -230,6 +240,11 @@ def cast(array: np.ndarray, kind: np.dtype) -> np.ndarray:
     copy = window(np.empty(array.size, kind), kind, Layout(array.shape, kept_strides(array), 0))
     copy[...] = array
     return copy
+
+
+def widened(array: np.ndarray) -> np.ndarray:
+    """An array of a reduced type in float32; any other as it is."""
+    return cast(array, dtypes.float32.numpy) if array.dtype in dtypes.REDUCED else array
 
 
 def kept_strides(array: np.ndarray) -> tuple[int, ...]:

@@ -74,6 +74,16 @@ class NegativeArray(LazyArray):
     shown = staticmethod(np.negative)
 
 
+class WithoutElements:
+    """What stands for an array of which only the form is known; to ask for its elements raises."""
+
+    __slots__ = ()
+
+    def plain(self) -> np.ndarray:
+        """Refused."""
+        raise NotImplementedError
+
+
 def plain_values(value: Any) -> Any:
     """A value with the lazy arrays in it, or in a list or tuple, made plain."""
     if isinstance(value, LazyArray):
@@ -85,7 +95,7 @@ def plain_values(value: Any) -> Any:
 
 def plain(array: np.ndarray) -> np.ndarray:
     """The array itself, or the values of a lazy one."""
-    return array.plain() if isinstance(array, LazyArray) else array
+    return array.plain() if isinstance(array, (LazyArray, WithoutElements)) else array
 
 
 def toggled(array: np.ndarray, kind: type[LazyArray]) -> np.ndarray:

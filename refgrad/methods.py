@@ -5,6 +5,7 @@ Python.
 import copy
 import warnings
 from collections import OrderedDict
+from copyreg import _slotnames
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from refgrad.modes import warn_once
 from refgrad.op import calls
 from refgrad.printing import tensor_repr
 from refgrad.storage import DetachedInference, cell_of_detached, data_ptr, version_cell, version_of
-from refgrad.tensor import AutogradMeta, Tensor, alias, set_edge
+from refgrad.tensor import AutogradMeta, Tensor, alias, set_edge, wrap
 
 TO_SCALAR = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
@@ -35,8 +36,23 @@ DEEPCOPY = (
 )
 
 
+DEEPCOPY_SUBCLASS = (
+    "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types "
+    "that implement new_empty() and for which that function returns another instance of the same subclass. "
+    "You should either properly implement new_empty() for your subclass or override __deepcopy__() if it is "
+    "intended behavior for new_empty() to return an instance of a different type."
+)
+DEEPCOPY_EMPTY = (
+    "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that "
+    "implement clone() and for which cloning returns another instance of the same subclass. You should "
+    "either properly implement clone() for your subclass or override __deepcopy__() if it is intended "
+    "behavior for clone() to return an instance of a different type."
+)
+
+
 def attach(function: Any) -> Any:
     """Make a function a method of `Tensor`."""
+    function.__qualname__ = f"Tensor.{function.__name__}"  # Python's own errors name it
     setattr(Tensor, function.__name__, function)
     return function
 
@@ -141,6 +157,7 @@ def del_grad_fn(self: Tensor) -> None:
     raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
 
 
+Tensor._grad = property(*[getattr(Tensor.grad, each) for each in ("fget", "fset", "fdel")])
 Tensor._grad_fn = property(lambda self: self.grad_fn, set_grad_fn, del_grad_fn)
 
 
@@ -171,6 +188,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
 
     Raises:
         RuntimeError: the tensor requires grad and `force` is not set.
+        TypeError: NumPy has no such type.
     """
     if not force and self.requires_grad and modes.grad_enabled():
         raise RuntimeError(
@@ -184,6 +202,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
                 f"Use tensor.{resolve}().numpy() instead."
             )
         return self._array.plain()
+    if self._array.dtype.kind == "V":
+        raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_type}")
     return self._array.view()
 
 
@@ -281,7 +301,7 @@ def reverse(self: Tensor) -> Tensor:
     return self.flip(0) if self._array.ndim else self
 
 
-def show(self: Tensor) -> str:
+def show(self: Tensor, *, tensor_contents: Any = None) -> str:
     """`repr(tensor)`."""
     level = self.__dict__.get("_level")
     if level is not None:  # a tensor that entered a transform, see func/levels.py
@@ -315,14 +335,13 @@ def deep_copy(self: Tensor, memo: dict) -> Tensor:
         return memo[id(self)]
     if not self.is_leaf:
         raise RuntimeError(DEEPCOPY)
+    new = shell_for(self)
     root = root_of(self._array)
     copied_root = memo.get(id(root))
     if copied_root is None:
         copied_root = memo[id(root)] = root.copy(order="K")
         memo[id(memo)] = [*memo.get(id(memo), []), root]
-    new = object.__new__(type(self))
-    new._array = window_like(self._array, root, copied_root)
-    new._version_cell, new._edge, new._meta = [1], None, None
+    new._array, new._version_cell = window_like(self._array, root, copied_root), [1]
     if isinstance(self._array, LazyArray):
         new._array, new._version_cell = self._array.plain(), None
     memo[id(self)] = new
@@ -332,6 +351,23 @@ def deep_copy(self: Tensor, memo: dict) -> Tensor:
         new._meta = new._meta or AutogradMeta()
         new._meta.grad = copy.deepcopy(self._meta.grad, memo)
     new.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    if type(self) is not Tensor and isinstance(state := state_of(self), tuple):
+        for name, value in state[1].items():
+            setattr(new, name, copy.deepcopy(value, memo))
+    return new
+
+
+def shell_for(tensor: Tensor) -> Any:
+    """A tensor of the same class, to be filled by a copy; it is the subclass that makes it.
+
+    Raises:
+        RuntimeError: the subclass makes one of another class.
+    """
+    if type(tensor) is Tensor:
+        return wrap(tensor._array)
+    new = tensor.new_empty(()) if tensor.data_ptr() else tensor.clone()
+    if type(new) is not type(tensor):
+        raise RuntimeError(DEEPCOPY_SUBCLASS if tensor.data_ptr() else DEEPCOPY_EMPTY)
     return new
 
 
@@ -368,8 +404,37 @@ def reduce(self: Tensor, protocol: Any) -> Any:
             array.strides,
             data_ptr(array) - data_ptr(root) if array.size else 0,
         )
-    kind = None if type(self) is Tensor else type(self)
-    return (rebuild, (kind, Memory(root), place, self.requires_grad, dict(self.__dict__)))
+    plain: tuple = (Memory(root), place, self.requires_grad)
+    if type(self) is Tensor:
+        return (rebuild, (*plain, dict(self.__dict__)))
+    state = type(self).__getstate__(self) if has_own(type(self), "__getstate__") else state_of(self)
+    return (rebuild_subclass, (type(self), plain, state))
+
+
+def state_of(tensor: Any) -> Any:
+    """The attributes of a tensor of a subclass: None, a dictionary, or one of those and one of its slots."""
+    attributes = dict(tensor.__dict__) or None
+    own = [name for name in _slotnames(type(tensor)) if name not in Tensor.__slots__]
+    slots = {name: getattr(tensor, name) for name in own if hasattr(tensor, name)}
+    return (attributes, slots) if slots else attributes
+
+
+def has_own(kind: type, name: str) -> bool:
+    """Whether a subclass of `Tensor` brings a method along that `Tensor` itself has not, or has another."""
+    return next(base for base in kind.__mro__ if name in vars(base)) not in (Tensor, object)
+
+
+def rebuild_subclass(kind: type, plain: Any, state: Any) -> Any:
+    """The tensor of a subclass that `reduce` described: an alias of a leaf."""
+    memory, place, requires_grad = plain
+    new = rebuild(memory, place, requires_grad, {}).as_subclass(kind)
+    if any("__setstate__" in vars(base) for base in kind.__mro__):
+        new.__setstate__(state)
+    else:
+        for part in state if isinstance(state, tuple) else (state,):
+            for name, value in (part or {}).items():
+                setattr(new, name, value)
+    return new
 
 
 class Memory:
@@ -384,16 +449,15 @@ class Memory:
         return (Memory, (self.root.copy(order="K"),))
 
 
-def rebuild(
-    kind: type[Tensor] | None, memory: Memory, place: tuple | None, requires_grad: bool, attributes: dict
-) -> Tensor:
+def rebuild(memory: Memory, place: tuple | None, requires_grad: bool, attributes: dict) -> Tensor:
     """The leaf that `reduce` described; `place` are its shape, dtype, strides and offset in bytes."""
-    new = object.__new__(kind or Tensor)
+    new = object.__new__(Tensor)
     array = memory.root
     if place is not None:
         shape, dtype, strides, offset = place
         flat = array if array.flags.c_contiguous else array.ravel(order="K")
         array = np.ndarray(shape, dtype, flat, offset, strides)
+    dtypes.in_use(array.dtype)
     new._array = array
     new._version_cell, new._edge, new._meta = [1], None, None
     if requires_grad:
@@ -406,7 +470,8 @@ def rebuild(
 # Pickled by a name of the package, so that unpickling in a fresh process loads the functions.
 # Named as in PyTorch, since NumPy reads the text of the refusal of `copy`.
 array_protocol.__name__, array_protocol.__qualname__ = "__array__", "Tensor.__array__"
-rebuild.__module__, rebuild.__qualname__, rebuild.__name__ = "refgrad", "_rebuild_tensor", "_rebuild_tensor"
+for rebuilds, name in ((rebuild, "_rebuild_tensor"), (rebuild_subclass, "_rebuild_from_type_v2")):
+    rebuilds.__module__, rebuilds.__qualname__, rebuilds.__name__ = "refgrad", name, name
 
 for protocol, function in {
     "__array__": array_protocol,

@@ -25,6 +25,9 @@ FORMULA: set[int] = set()
 DUALS: set[int] = set()
 """Beacon: not empty while a level of forward mode is open, in any thread; see duals.py."""
 
+AUTOCAST: set[int] = set()
+"""Beacon: threads in which autocast is on for the CPU; see casting.py."""
+
 sequence = itertools.count()
 """Sequence numbers for nodes; the engine runs the highest one first."""
 
@@ -44,6 +47,19 @@ class Rare:
         self.view_replay = False  # whether views keep how they are made again
 
 
+class Casting:
+    """The autocast state of one thread, by device type; see casting.py."""
+
+    __slots__ = ("enabled", "dtypes", "keeps_casts", "nesting", "is_inside")
+
+    def __init__(self) -> None:
+        self.enabled: set[str] = set()  # the device types that it is on for
+        self.dtypes: dict[str, Any] = {}  # the lower precision of a device type, where it was set
+        self.keeps_casts = True  # whether the casts of weights are kept
+        self.nesting = 0
+        self.is_inside = False  # inside an op whose operands were cast
+
+
 class State(threading.local):
     """The modes of the running thread; a new thread starts with grad mode on and nothing else."""
 
@@ -51,14 +67,17 @@ class State(threading.local):
         self.grad = True
         self.forward = True  # whether tangents are carried along
         self.rare = Rare()
+        self.casting = Casting()
         self.node: Any = None  # the node that the engine runs
         self.task: Any = None  # the run it belongs to
         self.transforms = 0  # how many transforms of torch.func are running
         self.multithreading = True  # whether a run may use several threads, kept and told again
-        self.no_random = False  # inside a vmap that forbids random numbers
+        self.randomness = ""  # of the vmap inside: "error", "different" or "same"
         self.hidden = False  # inside steps that no dispatch mode is shown
         self.late: Any = None  # the node that runs, if it got a hook since it began
         self.inference_leaves = False  # inside a call that records inference tensors, see samples.py
+        self.overrides = 0  # how far `__torch_function__` is switched off, see overriding.py
+        self.function_modes: list = []  # the modes entered that see each call, innermost last
 
 
 state = State()

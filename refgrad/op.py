@@ -20,6 +20,10 @@ BY_NAME: dict[str, list] = {}
 """Entries by the name of the function, in the order in which overloads are tried."""
 
 
+ON_COMPILE: list[Callable] = []
+"""What is told of each op whose function was just generated."""
+
+
 class Op:
     """One overload of one op.
 
@@ -42,7 +46,9 @@ class Op:
             the operands after which the result is laid out in memory, the strongest first, where a number
             (or None) stands for an operand without dimensions; for ops with a promotion word all tensors, in
             their order. unresolved: names of operands that the kernel gets as
-            they are: conj views are not written out first.
+            they are: conj views are not written out first. reduced: "own" for a kernel that gets float16 and
+            bfloat16 as they are, "vectors" for one that gets bfloat16 so; "number" where, as the second
+            operand, a number is not rounded to them.
     """
 
     def __init__(self, text: str, kernel: Callable, formulas: dict[str, Callable], **options: Any):
@@ -70,6 +76,7 @@ class Op:
         self.unresolved: tuple = options.pop("unresolved", ())
         self.constants: tuple = options.pop("constants", ())
         self.real_gradient: bool = options.pop("real_gradient", False)
+        self.reduced: str = options.pop("reduced", getattr(kernel, "reduced", ""))
         self.scalar: str = options.pop("scalar", "")
         self.ufunc: Callable | None = options.pop("ufunc", None)
         self.only_inplace = "(a!)" in text
@@ -95,6 +102,8 @@ class Op:
 
             compiled = compiler.compile_inplace if self.only_inplace else compiler.compile_call
             function = self._call = compiled(self)
+            for notice in ON_COMPILE:
+                notice(self)
         return function
 
     @property
@@ -130,6 +139,7 @@ class Op:
             "record_if",
             "check",
             "ufunc",
+            "reduced",
         )
         return {name: getattr(self, name) for name in names}
 
@@ -235,6 +245,7 @@ OPTIONS = frozenset(
         "ufunc",
         "scalar",
         "real_gradient",
+        "reduced",
         "result",
     ]
 )

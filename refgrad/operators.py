@@ -13,6 +13,7 @@ import numpy as np
 from refgrad import call, dtypes
 from refgrad.op import OPS, calls
 from refgrad.ops.from_data import from_numpy
+from refgrad.overriding import HAND_TO_OPERAND, overriding_in
 from refgrad.tensor import Tensor, wrap
 
 NUMBERS = (int, float, complex)  # bool is an int
@@ -27,10 +28,19 @@ def operand(value: Any) -> Any:
     return NotImplemented
 
 
+def unknown(symbol: str, self: Tensor, other: Any) -> Any:
+    """What an operator makes of an operand that is neither tensor nor number, see watched.py."""
+    is_overriding = overriding_in((other,))
+    return HAND_TO_OPERAND[0](symbol.strip("_"), self, other) if is_overriding else NotImplemented
+
+
 def twin_of(entry: str) -> Callable:
     """The function that does what an op does in place."""
     found: Any = OPS[entry]
     return found.call_inplace
+
+
+INSTALL: list[Callable] = [lambda symbol, function: setattr(Tensor, symbol, function)]  # see watched.py
 
 
 def slot(symbol: str, entry: str) -> None:
@@ -38,7 +48,7 @@ def slot(symbol: str, entry: str) -> None:
 
     def first_use(self: Tensor, *others: Any) -> Any:
         function = OPS[entry].call
-        setattr(Tensor, symbol, function)
+        INSTALL[0](symbol, function)
         return function(self, *others)
 
     setattr(Tensor, symbol, first_use)
@@ -48,8 +58,8 @@ def inplace_slot(symbol: str, entry: str) -> None:
     """Give `Tensor` an augmented assignment over the in-place twin of an op."""
 
     def operator(self: Tensor, other: Any) -> Any:
-        other = operand(other)
-        return NotImplemented if other is NotImplemented else twin_of(entry)(self, other)
+        value = operand(other)
+        return unknown(symbol, self, other) if value is NotImplemented else twin_of(entry)(self, value)
 
     setattr(Tensor, symbol, operator)
 
@@ -57,15 +67,15 @@ def inplace_slot(symbol: str, entry: str) -> None:
 def attach(function: Callable) -> Callable:
     """Make a function of tensor and operand the operator of its name."""
 
+    symbol = f"__{function.__name__.strip('_')}__"
+
     def operator(self: Tensor, other: Any) -> Any:
-        other = operand(other)
-        return NotImplemented if other is NotImplemented else function(self, other)
+        value = operand(other)
+        return unknown(symbol, self, other) if value is NotImplemented else function(self, value)
 
     def power(self: Tensor, other: Any, modulus: Any = None) -> Any:
-        other = operand(other)
-        return NotImplemented if other is NotImplemented or modulus is not None else function(self, other)
+        return NotImplemented if modulus is not None else operator(self, other)
 
-    symbol = f"__{function.__name__.strip('_')}__"
     setattr(Tensor, symbol, power if symbol in ("__pow__", "__rpow__") else operator)
     return operator
 
@@ -167,7 +177,7 @@ def equal(self: Tensor, other: Any) -> Any:
 
 def matmul(self: Tensor, other: Any) -> Any:
     """`self @ other`: tensors alone."""
-    return calls.matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+    return calls.matmul(self, other) if isinstance(other, Tensor) else unknown("matmul", self, other)
 
 
 def rmatmul(self: Tensor, other: Any) -> Any:

@@ -74,7 +74,11 @@ def tensor_repr(tensor, tangent=None) -> str:
     if tangent is not None:
         suffixes.append(f"tangent={tangent}")
     text = prefix + body
-    return (with_suffixes(text, suffixes, len(prefix)) if suffixes else text) + ")"
+    text = (with_suffixes(text, suffixes, len(prefix)) if suffixes else text) + ")"
+    is_parameter = prefix != "tensor(" and (
+        getattr(tensor, "IS_PARAMETER", False) or tensor.__dict__.get("_is_param")
+    )
+    return f"Parameter({text})" if is_parameter else text
 
 
 def history_suffix(tensor) -> str | None:
@@ -112,7 +116,7 @@ def numbers(array: np.ndarray, indent: int) -> str:
     shown = edges_of(array) if is_cut else array
     if array.dtype.kind == "c":
         width, show = complex_formatter(shown)
-    elif array.dtype.kind == "f":
+    elif array.dtype.kind in "fV":
         width, show = float_formatter(shown.ravel().tolist())
     else:
         width, show = exact_formatter(shown.ravel().tolist())

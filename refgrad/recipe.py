@@ -54,6 +54,7 @@ class Formula:
         self.targets = targets
         self.function = function
         self.parameters = code.co_varnames[: code.co_argcount]
+        self.has_numbers = any(isinstance(each, (int, float)) for each in code.co_consts)
         self.raw = not code.co_freevars and RAW_NAMES.issuperset(code.co_names) and len(targets) == 1
 
 

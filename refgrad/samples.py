@@ -88,6 +88,23 @@ def is_inference_leaf(tensor: Tensor) -> bool:
     return tensor._version_cell.__class__ is InferenceVersion and tensor.requires_grad
 
 
+def stop_at_batched(tensor: Tensor) -> None:
+    """Stop a function that makes memory after a tensor: of a batched one that is the whole's.
+
+    Raises:
+        Batched: it is batched.
+    """
+    if getattr(tensor, "IS_BATCHED", False):
+        raise Batched
+
+
+def elements_of(tensor: Any) -> Any:
+    """The array of a tensor; of a batched one that of all samples."""
+    while getattr(tensor, "IS_BATCHED", False):
+        tensor = tensor.together()[0]
+    return tensor._array
+
+
 def tensors_in(args: tuple) -> list[Tensor]:
     """The tensors among arguments, those in lists too."""
     found: list[Tensor] = []

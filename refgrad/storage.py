@@ -7,6 +7,7 @@ other's writes. A tensor that was never written and shares with nobody has None 
 
 import weakref
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,20 @@ class UntypedStorage:
     def size(self) -> int:
         """The number of bytes."""
         return self._owner.nbytes
+
+
+class StorageType(type):
+    """The class of `torch.FloatStorage` and its like."""
+
+
+StorageType.__name__ = StorageType.__qualname__ = "_LegacyStorageMeta"
+StorageType.__module__ = "torch.storage"
+
+
+@cache
+def legacy_storage_type(name: str) -> type:
+    """`torch.FloatStorage` and its like, of an element type's name in capitals."""
+    return StorageType(f"{name}Storage", (), {"__module__": "torch"})
 
 
 class TypedStorage:

@@ -16,8 +16,11 @@ from refgrad import (
     operators,  # noqa: F401 - gives Tensor its operators
     serialization,
     settings,
+    subclasses,  # noqa: F401 - gives Tensor those with which subclasses are made
     toplevel,
+    watched,
 )
+from refgrad.amp import autocast_mode
 from refgrad.binding import TYPES, register_tensor_type
 from refgrad.op import Composite
 from refgrad.printing import set_printoptions
@@ -32,6 +35,7 @@ for family in pkgutil.iter_modules(families.__path__):
 
 register_tensor_type(Tensor)
 refuse_writes()
+watched.start()
 TYPES.register("Device", Device, "torch.device")
 TYPES.register("MemoryFormat", MemoryFormat, "torch.memory_format")
 TYPES.register("Layout", TensorLayout, "torch.layout")
@@ -51,8 +55,11 @@ def public() -> dict[str, Any]:
         "from_numpy": from_data.from_numpy,
         "set_printoptions": set_printoptions,
         "_rebuild_tensor": methods.rebuild,
+        "_rebuild_from_type_v2": methods.rebuild_subclass,
         **{name: of_method(name) for name in ("detach", "detach_")},
+        "stft": importlib.import_module("refgrad.ops.short_time").stft,
         "lobpcg": importlib.import_module("refgrad._lobpcg").lobpcg,
+        **autocast_mode.PUBLIC,
         "load": serialization.load,
         "save": serialization.save,
     }

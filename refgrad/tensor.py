@@ -28,6 +28,7 @@ from refgrad.graph import (
 )
 from refgrad.handles import RemovableHandle, add_hook
 from refgrad.layout import Size, layout_of, strides_of
+from refgrad.metaclass import TensorMeta
 from refgrad.storage import INFERENCE, UntypedStorage, data_ptr, is_inference, version_cell, version_of
 from refgrad.types import CPU, Device, TensorLayout, strided
 
@@ -85,14 +86,11 @@ class AutogradMeta:
     whole: Any = None  # of whose tangent a view's is a view, where that is not the base
 
 
-class TensorMeta(type):
-    """The class of `Tensor`: methods, made on first use, are found on it as on a tensor."""
-
-
 class Tensor(metaclass=TensorMeta):
     """A multi-dimensional array that autograd can follow, with PyTorch's interface."""
 
     __slots__ = ("_array", "_version_cell", "_edge", "_meta", "__dict__", "__weakref__")
+    IS_ORDINARY = True  # told from subclasses before the class has its name
 
     if TYPE_CHECKING:  # slots, and what operators.py and namespaces.py attach
         _array: np.ndarray
@@ -498,6 +496,14 @@ def alias(tensor: Tensor, cell: list | None = None, kind: type[Tensor] = Tensor)
     new._version_cell = cell
     new._edge = None
     new._meta = None
+    return new
+
+
+def instance(tensor: Tensor, kind: type) -> Any:
+    """What a new tensor holds, as a tensor of a subclass."""
+    new: Any = object.__new__(kind)
+    new._array, new._version_cell = tensor._array, tensor._version_cell
+    new._edge, new._meta = tensor._edge, tensor._meta
     return new
 
 

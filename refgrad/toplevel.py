@@ -71,7 +71,7 @@ class finfo:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
-        limits = np.finfo(kind.numpy)
+        limits = dtypes.finfo(kind)
         self.bits, self.dtype = limits.bits, kind.name
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
         self.tiny = self.smallest_normal = float(limits.tiny)
@@ -166,7 +166,7 @@ def listed(tensors: tuple) -> Sequence[Tensor]:
     return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
 
 
-def check_tensors(name: str, tensors: Sequence[Any]) -> None:
+def check_tensors(tensors: Sequence[Any]) -> None:
     """Refuse what is no tensor.
 
     Raises:
@@ -190,20 +190,24 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     Raises:
         RuntimeError: the inputs are no vectors of one type.
     """
+    given = list(listed(tensors))
+    check_tensors(given)
     if indexing is None:
         warn_once(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
         )
-    return shapes.grid(list(listed(tensors)), "ij" if indexing is None else indexing)
+    return shapes.grid(given, "ij" if indexing is None else indexing)
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of one element of each vector, as rows."""
+    check_tensors(tensors)
     return shapes.product_of(tensors)
 
 
 def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix with the given ones along its diagonal."""
+    check_tensors(tensors)
     return calls.block_diag(list(tensors))
 
 
@@ -213,9 +217,8 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     Raises:
         RuntimeError: there is none.
     """
-    given = listed(tensors)
-    check_tensors("broadcast_tensors", given)
-    return stretched(given)
+    check_tensors(tensors)
+    return stretched(tensors)
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
@@ -225,6 +228,11 @@ def broadcast_shapes(*shapes: Any) -> Size:
         RuntimeError: there is none.
         ValueError: a size is negative.
     """
+    for shape in shapes:
+        if not isinstance(shape, (int, tuple, list)):
+            raise RuntimeError(
+                "Input shapes should be of type ints, a tuple of ints, or a list of ints, got " + str(shape)
+            )
     given = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
     common = [1] * max((len(shape) for shape in given), default=0)
     for number, shape in enumerate(given):
@@ -252,25 +260,30 @@ def no_tensor(name: str, value: Any) -> str:
     )
 
 
-def at_least(name: str, convert: Any) -> Any:
-    """Make `atleast_1d` or a sibling: one tensor gives a tensor, several give a tuple."""
-
-    def function(*tensors: Any) -> Any:
-        given = listed(tensors)
-        if len(tensors) == 1 and given is tensors:
-            if not isinstance(given[0], Tensor):
-                raise TypeError(no_tensor(name, given[0]))
-            return convert(given[0])
-        check_tensors(name, given)
-        return tuple([convert(tensor) for tensor in given])
-
-    function.__name__ = function.__qualname__ = name
-    return function
+def at_least(name: str, convert: Any, tensors: tuple) -> Any:
+    """What `atleast_1d` or a sibling does: one tensor gives a tensor, several give a tuple."""
+    given = listed(tensors)
+    if len(tensors) == 1 and given is tensors:
+        if not isinstance(given[0], Tensor):
+            raise TypeError(no_tensor(name, given[0]))
+        return convert(given[0])
+    check_tensors(given)
+    return tuple([convert(tensor) for tensor in given])
 
 
-atleast_1d = at_least("atleast_1d", joining.atleast_1d)
-atleast_2d = at_least("atleast_2d", joining.atleast_2d)
-atleast_3d = at_least("atleast_3d", joining.atleast_3d)
+def atleast_1d(*tensors: Any) -> Any:
+    """Tensors of at least one dimension."""
+    return at_least("atleast_1d", joining.atleast_1d, tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Tensors of at least two dimensions."""
+    return at_least("atleast_2d", joining.atleast_2d, tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Tensors of at least three dimensions."""
+    return at_least("atleast_3d", joining.atleast_3d, tensors)
 
 
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:

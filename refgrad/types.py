@@ -70,5 +70,18 @@ class Device:
     def __hash__(self) -> int:
         return hash((self.type, self.index))
 
+    def __enter__(self) -> "Device":
+        """Begin to make tensors on this device.
+
+        Raises:
+            NotImplementedError: it is not the CPU.
+        """
+        if self.type != "cpu":
+            raise NotImplementedError(f"tensors live on the CPU here, not on device '{self.type}'")
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
 
 CPU = Device()

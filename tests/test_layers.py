@@ -8,13 +8,15 @@ import pytest
 ROOT = Path(__file__).parent.parent
 # One layer a line, lowest first; its rows in order. A row is a module, or a package with all that it holds.
 REFGRAD = """
-errors dtypes layout lazy types return_types schema argument_errors binding signatures overloads modes
-storage handles graph generator tensor printing views duals
-samples call recipe apply_source call_source inplace_source compiler op gradients hooks ready engine
+errors dtypes layout lazy types return_types schema argument_errors modes binding signatures overloads
+storage handles graph saved generator overriding metaclass tensor printing views duals
+samples call recipe apply_source call_source inplace_source reduced compiler op casting \
+gradients hooks ready engine
 kernels ops
 forms namespaces _VF _ops linalg fft special functional operators toplevel \
-autograd _lobpcg _C methods inquiries \
-serialization settings surface random nn optim func _vmap_internals utils testing distributions backends cuda
+autograd amp cpu _lobpcg _C methods inquiries \
+serialization settings subclasses watchable watched surface random __future__ swapping nn optim func \
+_vmap_internals utils testing distributions backends cuda overrides
 """
 HARNESS = """
 program outcome

@@ -7,7 +7,7 @@ import random
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property
 from typing import Any
 
@@ -52,6 +52,11 @@ class Engine(ABC):
     def memory_of(self, tensor: Any) -> int:
         """A number that tensors have in common exactly when they share their storage; 0 for no memory."""
         return tensor.untyped_storage().data_ptr()
+
+    def unseen(self) -> AbstractContextManager:
+        """While it is entered, no `__torch_function__` is called."""
+        switch = getattr(getattr(self.module, "_C", None), "DisableTorchFunction", nullcontext)
+        return switch()
 
     def reset(self) -> None:
         """Bring modes and defaults to where a fresh process has them, random numbers to a fixed place."""

@@ -9,7 +9,7 @@ look       how closely a run is observed:
 import builtins
 import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,8 @@ UNPACK_WORDS = (
     "checkpoint",
     "allow_mutation_on_saved",
 )
+# Where one of these words stands in a program, its tensors may have a `__torch_function__`.
+RULE_WORDS = ("__torch_function__", "Lazy", "Uninitialized")
 
 
 class OutOfTime(BaseException):
@@ -90,6 +92,8 @@ class Session:
         self.is_observing = False
         self.filename = f"{program.id}.py" if program.path is not None else "<program>"
         self.reads_saved = look != QUICK and not program.mentions(*UNPACK_WORDS)
+        # The program's own classes are not to be called when its tensors are looked at.
+        self.unseen = engine.unseen if program.mentions(*RULE_WORDS) else nullcontext
 
     # One statement ---------------------------------------------------------------------------------
 
@@ -114,18 +118,20 @@ class Session:
             records.append(
                 (DONE if raised is None and not warned and not printed else self.outcome(raised), seen)
             )
-            if is_full:
-                self.look_fully(seen)
-            elif is_quick and raised is None:
-                self.look_quickly(step, seen)
-            elif is_quick:
-                self.look_at_all(seen)
-            if value is not None:
-                self.look_at_value(value, seen)
+            with self.unseen():
+                if is_full:
+                    self.look_fully(seen)
+                elif is_quick and raised is None:
+                    self.look_quickly(step, seen)
+                elif is_quick:
+                    self.look_at_all(seen)
+                if value is not None:
+                    self.look_at_value(value, seen)
             if warned or printed:  # by looking, not by the program
                 warned.clear()
                 printed.clear()
-        self.finish()
+        with self.unseen():
+            self.finish()
 
     def raised(self, error: BaseException, phase: str) -> tuple:
         """The record of an exception; notes a name that the engine lacks."""

@@ -4,7 +4,7 @@ from harness.mutants import class_of
 
 mutant = class_of("broadcasting", "broadcasting reduction")
 
-SUM = "        given, gradient = gradient, gradient.sum(axis=axes, keepdims=True, dtype=gradient.dtype)\n"
+SUM = "        given, gradient = gradient, widened(gradient).sum(axis=axes, keepdims=True)\n"
 
 mutant(
     "sums_no_broadcast",

@@ -49,8 +49,8 @@ mutant(
 mutant(
     "the_first_maximum_takes_all",
     "ops.reductions",
-    "        mask, grad / wrap(np.asarray(np.count_nonzero(mask._array)))\n",
-    "        mask, grad\n",
+    "    share = grad / wrap(np.asarray(np.count_nonzero(mask._array)))\n",
+    "    share = grad\n",
     "Each of several equal maxima of all elements gets the whole gradient.",
 )
 mutant(
@@ -125,22 +125,22 @@ mutant(
 mutant(
     "repeated_indices_count_once",
     "ops.indexing",
-    "        grad.new_zeros(self_sym_sizes), indices, grad, True, True\n",
-    "        grad.new_zeros(self_sym_sizes), indices, grad, False, True\n",
+    "calls._index_put_impl_, unwritten_put, indices, grad, True, True\n",
+    "calls._index_put_impl_, unwritten_put, indices, grad, False, True\n",
     "An element that was indexed twice gets the last gradient, not the sum.",
 )
 mutant(
     "gathered_twice_counts_once",
     "ops.scatter",
-    "    self=lambda grad, self, dim, index, sparse_grad: calls.scatter_add_(\n",
-    "    self=lambda grad, self, dim, index, sparse_grad: calls.scatter_(\n",
+    "calls.scatter_add_, calls.scatter_add, dim, index, grad\n",
+    "calls.scatter_, calls.scatter, dim, index, grad\n",
     "An element that was gathered twice gets the last gradient, not the sum.",
 )
 mutant(
     "selected_twice_counts_once",
     "ops.index_slices",
-    "grad.new_zeros(self_sym_sizes).index_add_(dim, index, grad),",
-    "grad.new_zeros(self_sym_sizes).index_copy_(dim, index, grad),",
+    "Tensor.index_add_, Tensor.index_add, dim, index, grad\n",
+    "Tensor.index_copy_, Tensor.index_copy, dim, index, grad\n",
     "A slice that was selected twice gets the last gradient, not the sum.",
 )
 mutant(
@@ -202,8 +202,8 @@ mutant(
 mutant(
     "division_forgets_the_sign",
     "ops.binary",
-    "    other=lambda grad, other, self: -grad * ((self / other) / other).conj(),\n",
-    "    other=lambda grad, other, self: grad * ((self / other) / other).conj(),\n",
+    "    return -grad * quotient\n",
+    "    return grad * quotient\n",
     "The gradient of a divisor has the wrong sign.",
 )
 mutant(

@@ -93,9 +93,9 @@ mutant(
 mutant(
     "frees_before_the_node_runs",
     "engine",
-    "        results = node.apply(grads, state.grad, task.needed)\n",
-    "        if not task.keep_graph:\n            node.release_saved()\n"
-    "        results = node.apply(grads, state.grad, task.needed)\n",
+    "            results = node.apply(grads, by_ops, task.needed)\n",
+    "            if not task.keep_graph:\n                node.release_saved()\n"
+    "            results = node.apply(grads, by_ops, task.needed)\n",
     "Nodes with hooks and those of runs with chosen inputs are freed before they run.",
 )
 mutant(

@@ -4,7 +4,7 @@ from harness.mutants import class_of
 
 mutant = class_of("modes", "mode leaks")
 
-LEAVE = "    def __exit__(self, *exception: object) -> None:\n        modes.set_grad(self.previous)\n"
+LEAVE = "    def __exit__(self, *exception: object) -> None:\n        switch[0](self.previous)\n"
 
 mutant(
     "ignores_no_grad",
@@ -16,45 +16,44 @@ mutant(
 mutant(
     "no_grad_never_ends",
     "autograd.grad_mode",
-    f"        modes.set_grad(False)\n\n{LEAVE}",
-    "        modes.set_grad(False)\n\n    def __exit__(self, *exception: object) -> None:\n        pass\n",
+    f"        switch[0](False)\n\n{LEAVE}",
+    "        switch[0](False)\n\n    def __exit__(self, *exception: object) -> None:\n        pass\n",
     "Grad mode stays off after a `no_grad` block.",
 )
 mutant(
     "no_grad_ends_all_others",
     "autograd.grad_mode",
-    f"        modes.set_grad(False)\n\n{LEAVE}",
-    "        modes.set_grad(False)\n\n    def __exit__(self, *exception: object) -> None:\n"
-    "        modes.set_grad(True)\n",
+    f"        switch[0](False)\n\n{LEAVE}",
+    "        switch[0](False)\n\n    def __exit__(self, *exception: object) -> None:\n"
+    "        switch[0](True)\n",
     "The end of a nested `no_grad` block switches grad mode on.",
 )
 mutant(
     "enable_grad_never_ends",
     "autograd.grad_mode",
-    f"        modes.set_grad(True)\n\n{LEAVE}",
-    "        modes.set_grad(True)\n\n    def __exit__(self, *exception: object) -> None:\n        pass\n",
+    f"        switch[0](True)\n\n{LEAVE}",
+    "        switch[0](True)\n\n    def __exit__(self, *exception: object) -> None:\n        pass\n",
     "Grad mode stays on after an `enable_grad` block.",
 )
 mutant(
     "enable_grad_does_nothing",
     "autograd.grad_mode",
-    f"        modes.set_grad(True)\n\n{LEAVE}",
+    f"        switch[0](True)\n\n{LEAVE}",
     f"        pass\n\n{LEAVE}",
     "`enable_grad` inside `no_grad` does not switch grad mode on.",
 )
 mutant(
     "set_grad_enabled_waits",
     "autograd.grad_mode",
-    "        self.mode = mode\n        modes.set_grad(mode)\n",
+    "        self.mode = mode\n        switch[0](mode)\n",
     "        self.mode = mode\n",
     "`set_grad_enabled` called as a function does nothing.",
 )
 mutant(
     "set_grad_enabled_never_ends",
     "autograd.grad_mode",
-    f"        modes.set_grad(self.mode)\n\n{LEAVE}",
-    "        modes.set_grad(self.mode)\n\n    def __exit__(self, *exception: object) -> None:\n"
-    "        pass\n",
+    f"        switch[0](self.mode)\n\n{LEAVE}",
+    "        switch[0](self.mode)\n\n    def __exit__(self, *exception: object) -> None:\n        pass\n",
     "The mode of a `set_grad_enabled` block stays after it.",
 )
 mutant(
@@ -67,7 +66,7 @@ mutant(
 mutant(
     "set_grad_enabled_switches_when_decorating",
     "autograd.grad_mode",
-    "        modes.set_grad(self.previous)\n        return super().__call__(function)\n",
+    "        switch[0](self.previous)\n        return super().__call__(function)\n",
     "        return super().__call__(function)\n",
     "Decorating a function with `set_grad_enabled` leaves the mode on for what follows.",
 )

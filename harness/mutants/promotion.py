@@ -52,9 +52,8 @@ mutant(
 mutant(
     "promotes_as_numpy_does",
     "dtypes",
-    "        OF_NUMPY[np.promote_types(first.numpy, second.numpy)] if first.category == second.category "
-    "else first\n",
-    "        OF_NUMPY[np.promote_types(first.numpy, second.numpy)]\n",
+    "    if first.category != second.category:\n        return first\n    if first.category == FLOATING:\n",
+    "    if first.category == FLOATING == second.category:\n",
     "int64 and float32 give float64.",
 )
 mutant(
@@ -124,7 +123,7 @@ mutant(
 mutant(
     "sums_of_integers_stay_narrow",
     "ops.reductions",
-    '    return array.dtype if array.dtype.kind in "fc" else dtypes.int64.numpy\n',
+    '    return array.dtype if array.dtype.kind in "fcV" else dtypes.int64.numpy\n',
     "    return array.dtype\n",
     "The sum of bools is a bool, that of int32 is int32.",
 )

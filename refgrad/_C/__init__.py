@@ -6,17 +6,15 @@ from weakref import ref
 from refgrad import duals, modes
 from refgrad._C import _autograd as _autograd
 from refgrad._C import _functions as _functions
+from refgrad.autograd.grad_mode import _set_grad_enabled as _set_grad_enabled
 from refgrad.autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from refgrad.autograd.graph import execution_order, will_execute
 from refgrad.graph import Node
+from refgrad.overriding import ALL_DISABLED, NO_SUBCLASSES, current_modes, disabled, pop_mode, push_mode
+from refgrad.overriding import DISABLED as _disabled_torch_function_impl  # noqa: F401
 from refgrad.tensor import Tensor
 
 has_lapack = True  # NumPy brings it along
-
-
-def _set_grad_enabled(arg: bool) -> None:
-    """Switch grad mode of this thread."""
-    modes.set_grad(arg)
 
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:
@@ -84,6 +82,49 @@ def _current_graph_task_execution_order() -> list[Node]:
             "...     torch.autograd.grad(...)\n"
         )
     return execution_order(task)
+
+
+class DisableTorchFunctionSubclass(disabled):
+    """Switches `__torch_function__` of subclasses off in this thread, not that of modes."""
+
+    def __init__(self) -> None:
+        super().__init__(NO_SUBCLASSES)
+
+
+class DisableTorchFunction(disabled):
+    """Switches `__torch_function__` off in this thread, that of modes too."""
+
+    def __init__(self) -> None:
+        super().__init__(ALL_DISABLED)
+
+
+def _is_torch_function_enabled() -> bool:
+    """Whether calls are handed to the `__torch_function__` of subclasses."""
+    return modes.state.overrides == 0
+
+
+def _is_torch_function_all_disabled() -> bool:
+    """Whether calls are handed to nobody."""
+    return modes.state.overrides == ALL_DISABLED
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Whether a function mode sees the next call."""
+    return bool(current_modes())
+
+
+def _len_torch_function_stack() -> int:
+    """How many function modes are entered."""
+    return len(modes.state.function_modes)
+
+
+def _get_function_stack_at(index: int) -> Any:
+    """A function mode that is entered; the outermost is the first."""
+    return modes.state.function_modes[index]
+
+
+_push_on_torch_function_stack, _pop_torch_function_stack = push_mode, pop_mode
+TensorBase = _TensorBase = Tensor
 
 
 def __getattr__(name: str) -> type:

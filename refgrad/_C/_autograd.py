@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from refgrad import modes
-from refgrad.graph import RawSaved as SavedTensor
+from refgrad.saved import RawSaved as SavedTensor
 from refgrad.storage import version_cell
 from refgrad.tensor import Tensor
 

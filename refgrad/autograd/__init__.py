@@ -28,8 +28,8 @@ from refgrad.autograd.graph import (
     unsafe_preserve_version_counter as _unsafe_preserve_version_counter,  # noqa: F401
 )
 from refgrad.autograd.variable import Variable
-from refgrad.graph import RawSaved as SavedTensor
 from refgrad.layout import Size
+from refgrad.saved import RawSaved as SavedTensor
 from refgrad.tensor import Tensor, edge_of, wrap
 
 __all__ = [
@@ -176,12 +176,12 @@ def grad(
 
     def run(gradients: list, keep: bool) -> list:
         edges, targets = root_edges(roots), [input_edge(each) for each in chosen]
-        return engine.execute(edges, gradients, keep, create, targets, False)
+        batched = any(hasattr(gradient, "IS_BATCHED") for gradient in gradients)
+        return engine.execute(edges, gradients, keep, create, targets, False, batched)
 
-    if is_grads_batched:
-        from refgrad.autograd.batched import run_batched
-
-        results = run_batched(run, gradients, keep, create)
+    if is_grads_batched:  # by `vmap`, which stands on autograd
+        internals = importlib.import_module("refgrad._vmap_internals")
+        results = internals.run_batched(lambda some: run(some, keep), gradients)
     else:
         results = run(gradients, keep)
     allowed = materialize_grads if allow_unused is None else allow_unused

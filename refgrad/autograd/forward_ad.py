@@ -6,6 +6,7 @@ from refgrad import duals, modes
 from refgrad.autograd import tangents
 from refgrad.autograd.grad_mode import ContextDecorator
 from refgrad.op import calls
+from refgrad.overriding import hand_on, overriding_in
 from refgrad.tensor import Tensor, type_name
 
 __all__ = [
@@ -83,6 +84,19 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
                 "Batching rule not implemented for aten::_make_dual; the fallback path doesn't work on out= "
                 "or view ops."
             )
+    asked = overriding_in((tensor, tangent))
+    if asked:
+        made: Tensor = hand_on(_make_dual, "torch._make_dual", asked, (tensor, tangent), {"level": level})
+        return made
+    return _make_dual(tensor, tangent, level)
+
+
+def _make_dual(tensor: Tensor, tangent: Tensor, level: int) -> Tensor:
+    """A view of `tensor` that carries `tangent`.
+
+    Raises:
+        RuntimeError: it has a tangent, or the level is not open.
+    """
     check_level(level, "_make_dual")
     if duals.tangent_of(tensor) is not None:
         raise RuntimeError(
@@ -110,9 +124,19 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         raise TypeError(
             f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type_name(tensor)}"
         )
+    asked = overriding_in((tensor,))
+    if asked:
+        pair = hand_on(_unpack_dual, "torch._unpack_dual", asked, (tensor,), {"level": level})
+    else:
+        pair = _unpack_dual(tensor, level)
+    return UnpackedDualTensor(*pair)
+
+
+def _unpack_dual(tensor: Tensor, level: int) -> tuple[Tensor, Tensor | None]:
+    """A tensor without its tangent, and the tangent."""
     check_level(level, "_fw_primal")
     tangent = duals.tangent_of(tensor)
-    return UnpackedDualTensor(tangents.fw_primal(tensor), tangent)
+    return tangents.fw_primal(tensor), tangent
 
 
 def check_level(level: int, function: str) -> None:

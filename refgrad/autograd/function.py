@@ -15,7 +15,8 @@ import numpy as np
 
 from refgrad import call, errors, modes
 from refgrad.autograd.function_outputs import unpack, wrap_outputs
-from refgrad.graph import FREED, DelayedError, Node, Packed, RawSaved, ReadOnly, make_edge, start
+from refgrad.graph import FREED, DelayedError, Node, Packed, ReadOnly, make_edge, start
+from refgrad.saved import RawSaved
 from refgrad.storage import version_cell
 from refgrad.tensor import Tensor, accumulator, alias, edge_of, type_name, wrap
 

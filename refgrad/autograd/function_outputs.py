@@ -10,6 +10,7 @@ from typing import Any
 from refgrad import call, duals, errors, modes, views
 from refgrad.graph import Node, Packed, make_edge, set_outputs
 from refgrad.op import calls
+from refgrad.overriding import hand_on, overriding_in
 from refgrad.storage import count_write, version_cell, version_of
 from refgrad.tensor import Tensor, alias, set_edge, type_name, wrap
 
@@ -156,12 +157,11 @@ def rebased(ctx: Any, tensor: Tensor, number: int, is_input: bool, count: int) -
 
 def view_of_itself(tensor: Tensor) -> Tensor:
     """A view of the whole tensor, made outside the graph; by a subclass's own rule, if it has one."""
-    rule = getattr(type(tensor), "__torch_function__", None)
-    if rule is not None:
-        return rule(Tensor.view_as, (type(tensor),), (tensor, tensor), {})
     before = modes.state.grad
     modes.set_grad(False)
     try:
+        if overriding_in((tensor,)):
+            return hand_on(Tensor.view_as, "torch.Tensor.view_as", [tensor], (tensor, tensor), {})
         return calls.view(tensor, tensor._array.shape)  # dimensions of size one get strides of their own
     finally:
         modes.set_grad(before)

@@ -343,6 +343,8 @@ def all_columns(outputs: tuple, point: tuple, units: tuple, create_graph: bool) 
     columns = []
     for output in outputs:
         column = next(found) if output.requires_grad else None
+        if column is not None and column._version:
+            column = column.clone()  # PyTorch has tangents here, to which no formula writes
         columns.append(
             refgrad.zeros_like(output).expand((count, *output.shape)) if column is None else column
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from refgrad import modes
+from refgrad.overriding import current_modes, hand_on
 
 
 def is_grad_enabled() -> bool:
@@ -17,6 +18,17 @@ def is_grad_enabled() -> bool:
 def is_inference_mode_enabled() -> bool:
     """Whether this thread is in inference mode."""
     return modes.inference_enabled()
+
+
+def _set_grad_enabled(arg: bool) -> None:
+    """Switch grad mode of this thread; function modes see the call."""
+    if current_modes():
+        hand_on(_set_grad_enabled, "torch._C._set_grad_enabled", [], (arg,), {})
+    else:
+        modes.set_grad(arg)
+
+
+switch: list[Callable] = [modes.set_grad]  # or the function above, while there are function modes
 
 
 class ContextDecorator:
@@ -103,10 +115,10 @@ class no_grad(NoParamDecorator):
 
     def __enter__(self) -> None:
         self.previous = modes.state.grad
-        modes.set_grad(False)
+        switch[0](False)
 
     def __exit__(self, *exception: object) -> None:
-        modes.set_grad(self.previous)
+        switch[0](self.previous)
 
 
 class enable_grad(NoParamDecorator):
@@ -114,10 +126,10 @@ class enable_grad(NoParamDecorator):
 
     def __enter__(self) -> None:
         self.previous = modes.state.grad
-        modes.set_grad(True)
+        switch[0](True)
 
     def __exit__(self, *exception: object) -> None:
-        modes.set_grad(self.previous)
+        switch[0](self.previous)
 
 
 class set_grad_enabled(ContextDecorator):
@@ -134,17 +146,17 @@ class set_grad_enabled(ContextDecorator):
             )
         self.previous = modes.state.grad
         self.mode = mode
-        modes.set_grad(mode)
+        switch[0](mode)
 
     def __call__(self, function: Callable) -> Callable:
-        modes.set_grad(self.previous)
+        switch[0](self.previous)
         return super().__call__(function)
 
     def __enter__(self) -> None:
-        modes.set_grad(self.mode)
+        switch[0](self.mode)
 
     def __exit__(self, *exception: object) -> None:
-        modes.set_grad(self.previous)
+        switch[0](self.previous)
 
     def clone(self) -> "set_grad_enabled":
         """A fresh manager with the same mode."""

@@ -11,13 +11,13 @@ from refgrad.engine import count_dependencies, next_nodes
 from refgrad.graph import (
     AccumulateGrad,
     GraphRoot,
-    argument_mismatch,
     make_edge,
     split_edge,
 )
 from refgrad.graph import Node as AnyNode
 from refgrad.handles import RemovableHandle
 from refgrad.layout import root_of
+from refgrad.saved import argument_mismatch
 from refgrad.storage import INFERENCE, count_write, data_ptr, version_cell, version_of
 from refgrad.tensor import Tensor, edge_of
 
@@ -184,6 +184,9 @@ class MutationContext:
                 finally:
                     modes.set_rare(**previous)
                 del self.original[handle]
+
+
+MutationContext.__name__ = MutationContext.__qualname__ = "_AllowMutationOnSavedContext"
 
 
 class MutationHandle:

@@ -105,13 +105,22 @@ def is_void(tangent: Any) -> bool:
     return not isinstance(tangent, Tensor) or VOID in tangent.__dict__
 
 
+def still(result: Any, tangent: Any) -> Any:
+    """A result that is linear in a tangent; zeros for none where that is, even times infinity."""
+    if is_void(tangent) and isinstance(result, Tensor):
+        result._array = np.zeros_like(result._array)
+        result.__dict__[VOID] = True
+    return result
+
+
+def product(tangent: Any, value: Any) -> Any:
+    """A tangent times a value."""
+    return still(calls.mul(tangent, value), tangent)
+
+
 def both(first: Any, second: Any, third: Any, fourth: Any) -> Tensor:
     """The sum of two products with tangents, which stand first; numbers do not move."""
-    one, other = calls.mul(first, second), calls.mul(third, fourth)
-    for tangent, product in ((first, one), (third, other)):
-        if is_void(tangent):
-            product.__dict__[VOID] = True
-    return added(one, other, 1)
+    return added(product(first, second), product(third, fourth), 1)
 
 
 def added(one: Any, other: Any, factor: Any) -> Tensor:
@@ -135,24 +144,31 @@ rule("add.Scalar", "sub.Scalar")(lambda self_t: self_t.clone())
 rule("mul.Tensor")(lambda self_p, self_t, other_p, other_t: both(other_t, self_p, self_t, other_p))
 rule("mul.Scalar")(lambda self_t, other: self_t * other)
 rule("div.Scalar")(lambda self_t, other: self_t / other)
-rule("div.Tensor")(lambda self_t, other_p, other_t, result: (self_t - calls.mul(other_t, result)) / other_p)
+rule("div.Tensor")(lambda self_t, other_p, other_t, result: (self_t - product(other_t, result)) / other_p)
 rule("remainder.Tensor")(
-    lambda self_p, self_t, other_p, other_t: self_t - other_t * self_p.div(other_p, rounding_mode="floor")
+    lambda self_p, self_t, other_p, other_t: (
+        self_t - product(other_t, self_p.div(other_p, rounding_mode="floor"))
+    )
 )
 rule("fmod.Tensor")(
-    lambda self_p, self_t, other_p, other_t: self_t - other_t * self_p.div(other_p, rounding_mode="trunc")
+    lambda self_p, self_t, other_p, other_t: (
+        self_t - product(other_t, self_p.div(other_p, rounding_mode="trunc"))
+    )
 )
 rule("atan2")(
     lambda self_p, self_t, other_p, other_t: (
-        (-self_p * other_t + other_p * self_t) / (self_p.pow(2) + other_p.pow(2))
+        added(still(-self_p * other_t, other_t), still(other_p * self_t, self_t), 1)
+        / (self_p.pow(2) + other_p.pow(2))
     )
 )
 rule("hypot")(
-    lambda self_p, self_t, other_p, other_t, result: self_t * self_p / result + other_t * other_p / result
+    lambda self_p, self_t, other_p, other_t, result: added(
+        still(self_t * self_p / result, self_t), still(other_t * other_p / result, other_t), 1
+    )
 )
 rule("lerp.Tensor")(
     lambda self_p, self_t, end_p, end_t, weight_p, weight_t: (
-        calls.lerp__Tensor(self_t, end_t, weight_p) + weight_t * (end_p - self_p)
+        calls.lerp__Tensor(self_t, end_t, weight_p) + product(weight_t, end_p - self_p)
     )
 )
 rule("frac")(lambda self_t: self_t)
@@ -169,7 +185,7 @@ def logaddexp(self_p, self_t, other_p, other_t):
 def xlogy(self_p, self_t, other_p, other_t):
     """Where zero meets no positive number, the first operand's tangent does not count."""
     first = calls.xlogy(self_t, other_p).masked_fill((self_p == 0) & (other_p <= 0), 0)
-    return first + calls.mul(other_t, self_p) / other_p
+    return first + still(calls.mul(other_t, self_p) / other_p, other_t)
 
 
 @rule("div.Tensor_mode")
@@ -177,20 +193,21 @@ def div_mode(self_p, self_t, other_p, other_t, rounding_mode, result):
     """A rounded quotient does not move."""
     if rounding_mode is not None:
         return result.detach().new_zeros(result.shape)
-    return self_t / other_p - other_t * (self_p / other_p) / other_p
+    return still(self_t / other_p, self_t) - still(other_t * (self_p / other_p) / other_p, other_t)
 
 
 @rule("addcmul")
 def addcmul(self_t, tensor1_p, tensor1_t, tensor2_p, tensor2_t, value):
     """A sum with a product."""
-    return self_t + times(tensor1_t * tensor2_p, value) + times(tensor2_t * tensor1_p, value)
+    return self_t + times(product(tensor1_t, tensor2_p), value) + times(product(tensor2_t, tensor1_p), value)
 
 
 @rule("addcdiv")
 def addcdiv(self_t, tensor1_p, tensor1_t, tensor2_p, tensor2_t, value):
     """A sum with a quotient."""
     quotient = tensor1_p / tensor2_p
-    return self_t + times(tensor1_t / tensor2_p, value) - times(tensor2_t * quotient / tensor2_p, value)
+    of_first = still(tensor1_t / tensor2_p, tensor1_t)
+    return self_t + times(of_first, value) - times(still(tensor2_t * quotient / tensor2_p, tensor2_t), value)
 
 
 def chosen(self_t: Any, other_t: Any, equal: Tensor, first: Tensor, result: Tensor) -> Tensor:
@@ -236,7 +253,6 @@ rule("index_fill.int_Scalar", "index_fill_.int_Scalar")(
 )
 rule("scatter.value", "scatter_.value")(lambda self_t, dim, index: self_t.scatter(dim, index, 0))
 rule("constant_pad_nd")(lambda self_t, pad: calls.constant_pad_nd(self_t, pad, 0))
-rule("nextafter")(lambda self_p, self_t, other_p: self_t.masked_fill(self_p == other_p, 0))
 
 
 @rule("copy_")
@@ -251,10 +267,14 @@ rule("mm")(lambda self_p, self_t, mat2_p, mat2_t: calls.mm(self_t, mat2_p) + cal
 rule("bmm")(lambda self_p, self_t, mat2_p, mat2_t: calls.bmm(self_t, mat2_p) + calls.bmm(self_p, mat2_t))
 rule("mv")(lambda self_p, self_t, vec_p, vec_t: calls.mv(self_t, vec_p) + calls.mv(self_p, vec_t))
 rule("dot")(
-    lambda self_p, self_t, tensor_p, tensor_t: calls.dot(self_t, tensor_p) + calls.dot(self_p, tensor_t)
+    lambda self_p, self_t, tensor_p, tensor_t: (
+        still(calls.dot(self_t, tensor_p), self_t) + still(calls.dot(self_p, tensor_t), tensor_t)
+    )
 )
 rule("vdot")(
-    lambda self_p, self_t, other_p, other_t: calls.vdot(self_t, other_p) + calls.vdot(self_p, other_t)
+    lambda self_p, self_t, other_p, other_t: (
+        still(calls.vdot(self_t, other_p), self_t) + still(calls.vdot(self_p, other_t), other_t)
+    )
 )
 
 
@@ -328,36 +348,6 @@ rule("_softmax")(
     lambda self_p, self_t, dim, result: result * (self_t - of_log_sum(self_p, self_t, (dim,), True))
 )
 rule("_log_softmax")(lambda self_p, self_t, dim: self_t - of_log_sum(self_p, self_t, (dim,), True))
-
-
-@rule("linalg_vector_norm")
-def linalg_vector_norm(self_p, self_t, ord, dim, keepdim, result):
-    """See `of_norm`."""
-    return of_norm(self_p, self_t, ord, dim or (), keepdim, result)
-
-
-@rule("norm.ScalarOpt_dim")
-def norm(self_p, self_t, p, dim, keepdim, result):
-    """See `of_norm`."""
-    return of_norm(self_p, self_t, 2 if p is None else p, dim, keepdim, result)
-
-
-def of_norm(self_p, self_t, power, dim, keepdim, result):
-    """The tangent of a norm of vectors: an angle, or signs; other powers differentiate their backward."""
-    if power == 2:
-        products = self_p * self_t.conj()
-        slope = (products.real if products.is_complex() else products).sum(dim, keepdim)
-        return slope.div_(result).masked_fill_(result == 0, 0)
-    if power == 1 and not self_p.is_complex():
-        return self_p.sgn().mul_(self_t).sum(dim, keepdim)
-    return NotImplemented
-
-
-@rule("dist")
-def dist(self_p, self_t, other_p, other_t, p, result):
-    """That of the norm of the difference."""
-    dims = tuple(range(result.dim(), max(self_p.dim(), other_p.dim())))
-    return of_norm(self_p - other_p, self_t - other_t, p, dims, False, result)
 
 
 def of_variance(self_p, self_t, dim, correction, keepdim):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from refgrad import call, dtypes, engine, modes
+from refgrad.autograd import tangent_kinks as tangent_kinks  # gives ops their rules
 from refgrad.autograd.tangent_rules import (
     ELEMENTWISE,
     LINEAR,
@@ -33,7 +34,7 @@ from refgrad.duals import (
     set_tangent,
     tangent_of,
 )
-from refgrad.graph import Node, split_edge, start
+from refgrad.graph import Node, cut_off, split_edge, start
 from refgrad.op import calls
 from refgrad.recipe import Recipe
 from refgrad.tensor import Tensor, alias, edge_of
@@ -413,6 +414,7 @@ def double_vjp(op: Any, function: Callable, arguments: tuple, moving: dict, resu
     forward derivative.
     """
     wanted = modes.grad_enabled() and any(x.requires_grad for x in tensors_in([arguments, moving]))
+    begin = modes.peek_sequence()
     with recorded_plainly():
         stand_ins, pairs = moving_leaves(op, arguments, moving)
         again = [replaced(value, stand_ins) for value in arguments]
@@ -427,9 +429,12 @@ def double_vjp(op: Any, function: Callable, arguments: tuple, moving: dict, resu
     found: list = [zeros(x) if moves(op, i, x) else None for i, x in enumerate(results)]
     if ends:
         moved = pulled([g for g, _ in ends], [t.to(g.dtype) for g, t in ends], cotangents, wanted)
+        leaves = [x for x in (*cotangents, *(x for x, _ in pairs)) if x.is_leaf]
+        ours = {split_edge(edge_of(leaf))[0] for leaf in leaves}
         for i, tangent in zip(live, moved, strict=True):
             if tangent is not None:
-                found[i] = tangent if wanted else alias(tangent)
+                stays = wanted and cut_off(edge_of(tangent), ours, begin) is not None
+                found[i] = tangent if stays else alias(tangent)
     return found
 
 

@@ -3,8 +3,6 @@
 import math
 from typing import Any
 
-import numpy as np
-
 from refgrad import dtypes
 from refgrad.autograd import no_grad
 from refgrad.distributions import constraints
@@ -175,7 +173,7 @@ class Categorical(WithProbabilities):
         return logits.gather(-1, value[..., :1]).squeeze(-1)
 
     def entropy(self) -> Any:
-        lowest = float(np.finfo(self.logits.dtype.numpy).min)
+        lowest = float(dtypes.finfo(self.logits.dtype).min)
         return -(self.logits.clamp(min=lowest) * self.probs).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Any:

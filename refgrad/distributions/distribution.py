@@ -66,7 +66,7 @@ def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
 
 def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
     """Logits out of probabilities, which are kept off 0 and 1."""
-    eps = float(np.finfo(probs.dtype.numpy).eps)
+    eps = float(dtypes.finfo(probs.dtype).eps)
     probs = probs.clamp(min=eps, max=1 - eps)
     return probs.log() - (-probs).log1p() if is_binary else probs.log()
 
@@ -75,6 +75,11 @@ def arange_like(param: Any, count: int, kind: Any, batch: Size, expand: bool) ->
     """The numbers up to a count, one for each distribution."""
     values = wrap(np.arange(count).astype(kind.numpy)).view((-1,) + (1,) * len(batch))
     return values.expand((-1, *batch)) if expand else values
+
+
+def summed(value: Any, count: int) -> Any:
+    """The sum over so many last dimensions."""
+    return value if count == 0 else value.reshape((*value.shape[: value.dim() - count], -1)).sum(-1)
 
 
 class Distribution:
@@ -297,7 +302,8 @@ class ExponentialFamily(Distribution):
         natural = [parameter.detach().requires_grad_() for parameter in self._natural_params]
         normal = self._log_normalizer(*natural)
         slopes = grad(normal.sum(), natural, create_graph=True)
-        result = normal - measure
+        result = -measure
+        result += normal
         for parameter, slope in zip(natural, slopes, strict=True):
-            result = result - (parameter * slope).reshape((*self._batch_shape, -1)).sum(-1)
+            result -= (parameter * slope).reshape((*self._batch_shape, -1)).sum(-1)
         return result

@@ -4,10 +4,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from refgrad.autograd import grad
 from refgrad.distributions.continuous import Exponential, Normal, Uniform
 from refgrad.distributions.discrete import Bernoulli, Categorical
+from refgrad.distributions.distribution import ExponentialFamily, summed
 from refgrad.nn import functional as F
 
+BETWEEN_FAMILIES = (
+    "The cross KL-divergence between different exponential families cannot" + " " * 28 + " be computed using "
+    "Bregman divergences"
+)
 FORMULAS: dict[tuple[type, type], Callable] = {}
 
 
@@ -42,6 +48,21 @@ def kl_divergence(p: Any, q: Any) -> Any:
             f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
         )
     return formula(p, q)
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def by_bregman_divergence(p: Any, q: Any) -> Any:
+    """The divergence of two members of one family, out of its normaliser alone."""
+    if type(p) is not type(q):
+        raise NotImplementedError(BETWEEN_FAMILIES)
+    natural = [parameter.detach().requires_grad_() for parameter in p._natural_params]
+    others = q._natural_params
+    normal = p._log_normalizer(*natural)
+    slopes = grad(normal.sum(), natural, create_graph=True)
+    result = q._log_normalizer(*others) - normal
+    for own, other, slope in zip(natural, others, slopes, strict=True):
+        result -= summed((other - own) * slope, len(q.event_shape))
+    return result
 
 
 @register_kl(Normal, Normal)

@@ -3,8 +3,7 @@
 import math
 from typing import Any
 
-import numpy as np
-
+from refgrad import dtypes
 from refgrad.autograd import no_grad
 from refgrad.distributions import constraints
 from refgrad.distributions.continuous import Exponential, Normal, Uniform
@@ -15,15 +14,11 @@ from refgrad.distributions.distribution import (
     ExponentialFamily,
     batch_shape_of,
     broadcast_all,
+    summed,
 )
 from refgrad.distributions.kl import kl_divergence, register_kl
 from refgrad.layout import Size
 from refgrad.op import calls
-
-
-def summed(value: Any, count: int) -> Any:
-    """The sum over so many last dimensions."""
-    return value if count == 0 else value.reshape((*value.shape[: value.dim() - count], -1)).sum(-1)
 
 
 class Independent(Distribution):
@@ -137,7 +132,7 @@ class Laplace(Distribution):
         return 2**0.5 * self.scale
 
     def rsample(self, sample_shape: Any = NO_SHAPE) -> Any:
-        eps = float(np.finfo(self.loc.dtype.numpy).eps)
+        eps = float(dtypes.finfo(self.loc.dtype).eps)
         share = self.loc.detach().new_empty(self._extended_shape(sample_shape)).uniform_(eps - 1, 1)
         return self.loc - self.scale * share.sign() * (-share.abs()).log1p()
 

@@ -6,7 +6,7 @@ of others each sample has memory of its own.
 
 from typing import Any
 
-from refgrad.func.batching import BatchedTensor, batched, split
+from refgrad.func.batched_tensor import BatchedTensor, batched
 from refgrad.layout import layout_of, root_of
 from refgrad.op import calls
 from refgrad.tensor import Tensor
@@ -18,14 +18,14 @@ def as_strided(self: BatchedTensor, size: Any, stride: Any, storage_offset: int 
     Raises:
         RuntimeError: it does.
     """
-    whole, dim = self.__dict__["whole"] or (None, 0)
+    whole, dim = self.__dict__["whole"], self.__dict__["bdim"]
     first = layout_of(self.samples[0]._array)
     offset = first.offset if storage_offset is None else storage_offset
     check_reach(first, size, stride, offset)
     if whole is not None and not isinstance(whole, BatchedTensor):
         count, step = whole.shape[dim], whole.stride(dim)
         again = whole.as_strided((count, *size), (step, *stride), offset)
-        return batched(self.level, split(again, 0, count), (again, 0))
+        return batched(self.level, None, (again, 0))
     shared = root_of(self.samples[0]._array)
     return self.map(
         lambda sample: sample.as_strided(
@@ -73,7 +73,7 @@ def zeros_for(self: BatchedTensor, tensor: Tensor) -> BatchedTensor:
     count = len(self.samples)
     lead = self.samples[0].new_zeros((count,))
     whole = calls._new_zeros_with_same_feature_meta(lead, tensor, 1)
-    return batched(self.level, split(whole, 0, count), (whole, 0))
+    return batched(self.level, None, (whole, 0))
 
 
 for method in (as_strided, lies_like, zeros_for):

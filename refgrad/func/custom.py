@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 from refgrad import modes
 from refgrad.autograd.function import IN_TRANSFORM, Function
 from refgrad.func import trees
-from refgrad.func.batching import BatchedTensor, innermost, run, selected, whole_of
+from refgrad.func.batched_tensor import BatchedTensor
+from refgrad.func.batching import innermost, selected, whole_of
 from refgrad.func.levels import stack
+from refgrad.func.vmapped import vmapped
 
 SEE = " For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 UNHANDLED = object()
@@ -41,13 +43,15 @@ def transformed(function: Any, args: tuple) -> Any:
     check_vmap(function)
     if not any(isinstance(arg, BatchedTensor) for arg in trees.flatten(args)[0]):
         return UNHANDLED
-    if function.generate_vmap_rule:
-        return run(function.apply, args, {})
     values, dims = whole_of(args, level)
     stack.levels.pop()
     modes.state.transforms -= 1
     try:
-        result = function.vmap(VmapInfo(level.count, level.randomness), tuple(dims), *values)
+        if function.generate_vmap_rule:
+            made, rule = vmapped(function, dims, level)
+            result = made.apply(*values), rule.out_tree()
+        else:
+            result = function.vmap(VmapInfo(level.count, level.randomness), tuple(dims), *values)
     finally:
         stack.levels.append(level)
         modes.state.transforms += 1

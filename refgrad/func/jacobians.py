@@ -5,8 +5,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from refgrad.autograd.batched import windows_together
 from refgrad.func import trees
+from refgrad.func.batching import vmap
 from refgrad.func.derivatives import linear_at, vjp_at
 from refgrad.func.levels import Level, check_argnums, chosen_arguments, is_batched
 from refgrad.op import calls
@@ -27,74 +27,50 @@ def check_real(name: str, kind: str, leaves: list) -> None:
             )
 
 
-def basis_of(tensor: Tensor, total: int, first: int) -> list[Tensor]:
-    """Rows of this shape in one memory, `total` of them: from the one numbered `first` a single one, else
+def basis_of(tensor: Tensor, total: int, first: int) -> Tensor:
+    """Tensors of this shape in one, `total` of them: from the one numbered `first` a single one, else
     zeros."""
     if is_batched(tensor):
-        columns = zip(*[basis_of(sample, total, first) for sample in tensor.samples], strict=True)
-        return [tensor.like(list(column)) for column in columns]
+        return tensor.map(lambda sample: basis_of(sample, total, first))
     rows = tensor.detach().new_zeros((total, tensor.numel()))
     if rows.numel():
         rows.diagonal(-first).fill_(1)
-    return [row.view(tensor.shape) for row in rows]
+    return rows.view(total, *tensor.shape)
 
 
-def directions_of(tensors: list[Tensor]) -> list[list[Tensor]]:
+def bases_of(tensors: list[Tensor]) -> list[Tensor]:
     """For each element of each tensor: one there among zeros, for all tensors."""
     counts = [tensor.numel() for tensor in tensors]
-    total = sum(counts)
-    columns = [basis_of(tensor, total, sum(counts[:i])) for i, tensor in enumerate(tensors)]
-    return [list(row) for row in zip(*columns, strict=True)]
+    return [basis_of(tensor, sum(counts), sum(counts[:i])) for i, tensor in enumerate(tensors)]
 
 
-UNKNOWN, MULTIPLIED = ["?"], ["MvBackward0:1"]
+def for_all(move: Callable, tensors: list[Tensor], chunk_size: int | None) -> list[Tensor] | None:
+    """What `move` gives for each direction of the tensors' elements, behind one dimension for all; None if
+    there are none. `move` gets tensors like these, and runs for `chunk_size` directions at once."""
+    from refgrad import cat
+
+    bases = bases_of(tensors)
+    total = bases[0].shape[0]
+    if not total:
+        return None
+    step = total if chunk_size is None else min(chunk_size, total)
+    parts = (
+        [
+            vmap(lambda *some: tuple(move(list(some))))(*[base[at : at + step] for base in bases])
+            for at in range(0, total, step)
+        ]
+        if step < total
+        else [vmap(lambda *some: tuple(move(list(some))))(*bases)]
+    )
+    return list(parts[0]) if len(parts) == 1 else [cat(list(column)) for column in zip(*parts, strict=True)]
 
 
-def uses_of(leaf: Tensor, outputs: list[Tensor]) -> list[str]:
-    """What a function does with an argument: the nodes that pass it gradients, and the place in each."""
-    if is_batched(leaf) or any(map(is_batched, outputs)) or any(leaf is output for output in outputs):
-        return UNKNOWN
-    entry = leaf._meta.accumulator()
-    pending: list[Any] = [output.grad_fn for output in outputs if output.requires_grad]
-    seen, found = set(pending), []
-    while pending:
-        user = pending.pop()
-        for place, (node, _) in enumerate(user.next_functions):
-            if node is entry:
-                found.append(f"{user.name()}:{place}")
-            elif node is not None and node not in seen:
-                seen.add(node)
-                pending.append(node)
-    return found
-
-
-def together(rows: list[Tensor], chunk_size: int | None, uses: list[str] = UNKNOWN) -> Tensor:
-    """What a Jacobian is cut from: the rows where they lie if one batch gave them all, else a copy.
-
-    PyTorch multiplies a transposed matrix by all cotangents at once, each a column; of an argument that
-    nothing depends on there is but one row.
-    """
-    from refgrad import stack
-
-    if chunk_size is None or chunk_size >= len(rows):
-        whole = windows_together(rows)
-        if whole is not None:
-            return whole
-        if not uses:
-            return rows[0].expand(len(rows), *rows[0].shape)
-        if uses == MULTIPLIED and not any(map(is_batched, rows)):
-            return stack(rows, -1).movedim(-1, 0)
-    return stack(rows)
-
-
-def rows_of(
-    rows: list[Tensor], outputs: list[Tensor], input: Tensor, chunk_size: int | None, uses: list[str]
-) -> list[Tensor]:
+def rows_of(rows: Tensor | None, outputs: list[Tensor], input: Tensor) -> list[Tensor]:
     """The Jacobian with respect to one input, a block per output."""
     shapes = [(*output.shape, *input.shape) for output in outputs]
-    if not rows:
+    if rows is None:
         return [input.new_zeros(shape) for shape in shapes]
-    parts = together(rows, chunk_size, uses).split([output.numel() for output in outputs])
+    parts = rows.split([output.numel() for output in outputs])
     return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
@@ -123,15 +99,11 @@ def jacrev(
         check_real("jacrev", "inputs", inputs)
         outputs, output_spec = trees.flatten(output)
         check_real("jacrev", "outputs", outputs)
-        rows: list[list] = [[] for _ in inputs]
-        for cotangents in directions_of(outputs):
-            gradients = pull(trees.unflatten(cotangents, output_spec))
-            for some, gradient in zip(rows, trees.flatten(gradients)[0], strict=True):
-                some.append(gradient)
-        leaves, inner = pull.inside
+        found_rows = for_all(
+            lambda some: trees.flatten(pull(trees.unflatten(some, output_spec)))[0], outputs, chunk_size
+        )
         by_input = [
-            rows_of(some, outputs, x, chunk_size, uses)
-            for some, x, uses in zip(rows, inputs, [uses_of(leaf, inner) for leaf in leaves], strict=True)
+            rows_of(None if found_rows is None else found_rows[i], outputs, x) for i, x in enumerate(inputs)
         ]
         blocks = [
             trees.unflatten([pull.level.leave(block) for block in some], input_spec)
@@ -170,15 +142,11 @@ def jacfwd(
         with Level("jvp") as level:
             linear, outputs, output_spec, aux = linear_at(func, args, argnums, has_aux, level)
             check_real("jacfwd", "outputs", outputs)
-            columns: list[list] = [[] for _ in outputs]
-            for tangents in directions_of(inputs):
-                for position, moved in enumerate(linear(tangents)):
-                    columns[position].append(level.leave(moved))
-            constant = [not output.requires_grad for output in outputs]
+            columns = for_all(lambda some: [level.leave(moved) for moved in linear(some)], inputs, chunk_size)
             aux = trees.mapped(level.leave, aux)
         blocks = [
-            trees.unflatten(blocks_of(some, one, inputs, fixed, chunk_size), input_spec)
-            for one, some, fixed in zip(outputs, columns, constant, strict=True)
+            trees.unflatten(blocks_of(None if columns is None else columns[i], one, inputs), input_spec)
+            for i, one in enumerate(outputs)
         ]
         jacobian = trees.unflatten(blocks, output_spec)
         return (jacobian, trees.mapped(calls.alias, aux)) if has_aux else jacobian
@@ -186,14 +154,10 @@ def jacfwd(
     return wrapper
 
 
-def blocks_of(
-    columns: list[Tensor], output: Tensor, inputs: list[Tensor], constant: bool, chunk_size: int | None
-) -> list[Tensor]:
-    """The Jacobian of one output, a block per input; of an output that depends on nothing all columns are
-    one."""
-    if not columns:
+def blocks_of(rows: Tensor | None, output: Tensor, inputs: list[Tensor]) -> list[Tensor]:
+    """The Jacobian of one output, a block per input."""
+    if rows is None:
         return [output.new_zeros((*output.shape, *x.shape)) for x in inputs]
-    rows = columns[0].expand(len(columns), *output.shape) if constant else together(columns, chunk_size)
     parts = rows.movedim(0, -1).split([x.numel() for x in inputs], -1)
     return [part.reshape((*output.shape, *x.shape)) for part, x in zip(parts, inputs, strict=True)]
 

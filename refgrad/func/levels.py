@@ -100,7 +100,7 @@ class Level:
         if not isinstance(tensor, Tensor):
             return tensor
         if is_batched(tensor):
-            return tensor.map(lambda part: self.leave(part, spare))
+            return tensor.map_whole(lambda part: self.leave(part, spare))
         if tensor.__dict__.get("_level") is self:
             return tensor.__dict__["_outside"]
         if modes.DUALS and (tangent := tangent_of(tensor)) is not None:
@@ -265,6 +265,10 @@ def pulled(outputs: list, inputs: list, cotangents: list) -> list:
         return [zeros_like(value) if g is None else g for g, value in zip(found, inputs, strict=True)]
 
     with enable_grad():
+        if not any(map(is_batched, (*outputs, *inputs))) and all(
+            t.is_uncovered() for t in cotangents if is_batched(t)
+        ):
+            return run(outputs, inputs, cotangents)  # one pass for all samples
         return per_sample(run, outputs, inputs, cotangents)
 
 

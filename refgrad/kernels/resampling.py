@@ -136,7 +136,15 @@ def along(array: np.ndarray, axis: int, taps: Taps) -> np.ndarray:
     return result
 
 
+def mixed(array: np.ndarray, axis: int, matrix: np.ndarray) -> np.ndarray:
+    """One dimension multiplied by a matrix, (new size, old size), whose zeros let not even NaN pass."""
+    if np.isfinite(array).all():
+        return np.moveaxis(np.tensordot(array, matrix, ([axis], [1])), -1, axis)
+    rows = np.moveaxis(array, axis, -1)
+    parts = [(rows[..., row != 0] * row[row != 0]).sum(-1) for row in matrix]
+    return np.stack(parts, axis)
+
+
 def back_along(grad: np.ndarray, axis: int, taps: Taps, size: int) -> np.ndarray:
     """The gradient of one dimension before it was resampled."""
-    moved = np.tensordot(grad, taps.matrix(size, grad.dtype), (axis, 0))
-    return np.moveaxis(moved, -1, axis)
+    return mixed(grad, axis, taps.matrix(size, grad.dtype).T)

@@ -3,16 +3,22 @@
 # ruff: noqa: F401, F403
 
 import importlib
+from types import FunctionType
 from typing import Any
 
 from refgrad.nn import functional, init
 from refgrad.nn.modules import *
 from refgrad.nn.parameter import Buffer, Parameter
+from refgrad.watchable import watchable
 
 LATER = {
     "attention": "MultiheadAttention",
     "parallel": "DataParallel",
     "lazy": "LazyConv1d LazyConv2d LazyConv3d LazyLinear UninitializedParameter",
+    "lazy_norms": (
+        "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyInstanceNorm1d LazyInstanceNorm2d "
+        "LazyInstanceNorm3d UninitializedBuffer"
+    ),
     "sequences": "CTCLoss EmbeddingBag",
     "unpooling": "MaxUnpool1d MaxUnpool2d MaxUnpool3d",
     "upsampling": "UpsamplingBilinear2d UpsamplingNearest2d",
@@ -33,3 +39,16 @@ def __getattr__(name: str) -> Any:
         )
         return made
     raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
+
+
+# What stands in `functional` and is no function of PyTorch's, or one that it does not hand on itself.
+UNWATCHED = frozenset(
+    (
+        *("__getattr__", "batched_dropout", "call_native", "channel_note", "check_probability", "dropped"),
+        *("check_values_per_channel", "implied_dim", "native", "sigmoid", "tanh", "warn_rank", "watchable"),
+    )
+)
+watchable(
+    [f for n, f in vars(functional).items() if isinstance(f, FunctionType) and n not in UNWATCHED],
+    "torch.nn.functional",
+)

@@ -45,6 +45,7 @@ from refgrad.nn.pooling import (  # noqa: F401
     max_pool2d,
     max_pool3d,
 )
+from refgrad.watchable import watchable
 
 NATIVE = [
     "adaptive_avg_pool1d",
@@ -99,6 +100,8 @@ MODULE_OF = {name: module for module, names in LATER.items() for name in names.s
 def __getattr__(name: str) -> Any:
     if name in MODULE_OF:
         made = globals()[name] = getattr(importlib.import_module(f"refgrad.nn.{MODULE_OF[name]}"), name)
+        if not name.startswith("upsample"):
+            watchable([made], "torch.nn.functional")
         return made
     if name not in NATIVE:
         raise AttributeError(f"module 'torch.nn.functional' has no attribute '{name}'")

@@ -9,6 +9,7 @@ import numpy as np
 
 from refgrad.autograd import no_grad
 from refgrad.tensor import wrap
+from refgrad.watchable import watchable
 
 LINEAR_NAMES = (
     "linear",
@@ -262,6 +263,9 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
         for column in range(columns):
             tensor[refgrad.randperm(rows)[:count], column] = 0
     return tensor
+
+
+watchable([uniform_, normal_, constant_, kaiming_uniform_], "torch.nn.init", asked=("tensor",), by_name=True)
 
 
 def deprecated(function: Any) -> Callable:

@@ -1,21 +1,36 @@
 """Parameters and buffers: tensors that a `Module` notices when they are assigned to it."""
 
 from collections import OrderedDict
+from importlib import import_module
 from typing import Any
 
 from refgrad import errors
+from refgrad.metaclass import TensorMeta
 from refgrad.methods import show
+from refgrad.overriding import DISABLED
 from refgrad.storage import version_cell
 from refgrad.tensor import Tensor, alias
 
 
-class Parameter(Tensor):
+class ParameterType(TensorMeta):
+    """Lets a tensor of a subclass that a parameter was made of count as a `Parameter`."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        is_of_subclass = cls is Parameter and isinstance(instance, Tensor)
+        return is_of_subclass and bool(getattr(instance, "_is_param", False))
+
+
+class Parameter(Tensor, metaclass=ParameterType):
     """A leaf over the memory of `data`, with its version counter, that modules count as a parameter."""
 
     __slots__ = ()
+    __torch_function__ = DISABLED
+    IS_PARAMETER = True
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        """A parameter over `data`, by default over nothing.
+        """A parameter over `data`, by default over nothing; of a tensor of a subclass, one of the subclass.
 
         Raises:
             RuntimeError: it shall require grad and its type is not differentiable.
@@ -25,7 +40,9 @@ class Parameter(Tensor):
             from refgrad.ops.creation import zeros
 
             data = zeros((0,))
-        source = data if isinstance(data, Tensor) else data.detach()
+        if type(data) is not Tensor and type(data) is not Parameter and not is_batched(data):
+            return of_subclass(data, requires_grad)
+        source = data
         if not isinstance(requires_grad, bool):
             raise TypeError(
                 "_make_subclass(): argument 'require_grad' (position 3) must be bool, not "
@@ -49,6 +66,29 @@ class Parameter(Tensor):
     def __reduce_ex__(self, protocol: Any) -> Any:
         kind = None if type(self) is Parameter else type(self)
         return (rebuild, (kind, self.data, self.requires_grad, dict(self.__dict__)))
+
+
+def is_batched(data: Any) -> bool:
+    """Whether it is a tensor inside a `vmap`."""
+    return getattr(type(data), "IS_BATCHED", False)
+
+
+def of_subclass(data: Any, requires_grad: bool) -> Any:
+    """A tensor of the class of `data` that counts as a parameter.
+
+    Raises:
+        RuntimeError: its `detach` gives a tensor of another class.
+    """
+    new = data.detach().requires_grad_(requires_grad)
+    if type(new) is not type(data):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() "
+            f"returns an instance of the same type, but return type {type(new).__name__} was found instead. "
+            "To use the type as a Parameter, please correct the detach() semantics defined by its "
+            "__torch_dispatch__() implementation."
+        )
+    new._is_param = True
+    return new
 
 
 def rebuild(kind: type | None, data: Tensor, requires_grad: bool, attributes: dict) -> Parameter:
@@ -87,8 +127,14 @@ class Buffer(metaclass=BufferType):
 
 
 def is_lazy(param: Any) -> bool:
-    """Whether a parameter has yet to get its shape: never here."""
-    return False
+    """Whether a parameter or buffer has yet to get its shape."""
+    return getattr(type(param), "IS_LAZY", False)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("UninitializedBuffer", "UninitializedParameter"):
+        return getattr(import_module("refgrad.nn.uninitialized"), name)
+    raise AttributeError(f"module 'torch.nn.parameter' has no attribute '{name}'")
 
 
 def typename(value: Any) -> str:

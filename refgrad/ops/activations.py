@@ -5,7 +5,7 @@ from math import pi, sqrt
 import numpy as np
 
 from refgrad import modes
-from refgrad.layout import wrap_dim
+from refgrad.layout import widened, wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import computed, not_implemented, plain_numbers
 
@@ -163,10 +163,8 @@ def log_sigmoid_forward(self):
     if self.dtype.kind != "f":
         raise not_implemented("log_sigmoid_cpu", self)
     self = np.asarray(self, order="C")
-    wide = self.astype(np.float32) if self.dtype == np.float16 else self
-    buffer = np.exp(-np.abs(wide))
-    result = np.minimum(wide, wide.dtype.type(0)) - np.log1p(buffer)
-    return result.astype(self.dtype, copy=False), buffer.astype(self.dtype, copy=False)
+    buffer = np.exp(-np.abs(self))
+    return np.minimum(self, self.dtype.type(0)) - np.log1p(buffer), buffer
 
 
 def log_sigmoid_double_back(grad, self):
@@ -192,7 +190,8 @@ def silu_back(grad, self):
     if not modes.grad_enabled():
         return calls.silu_backward(grad, self)
     sigmoid = calls.sigmoid(self)
-    return grad * sigmoid * (1.0 + self * (1.0 - sigmoid))
+    rest = 1.0 + self * (1.0 - sigmoid)
+    return grad * sigmoid * rest
 
 
 op(
@@ -220,9 +219,10 @@ def mish_back(grad, self):
     """The gradient of `mish`: one op, or several that can be differentiated again."""
     if not modes.grad_enabled():
         return calls.mish_backward(grad, self)
-    inner = calls.tanh(calls.log1p(calls.exp(self)))
     sigmoid = calls.sigmoid(self)
-    return grad * (inner + self * sigmoid * (1 - inner * inner))
+    inner = calls.tanh(calls.log1p(calls.exp(self)))
+    rest = 1 - inner * inner
+    return grad * (inner + self * sigmoid * rest)
 
 
 def mish_slope(grad_output, self):
@@ -342,8 +342,6 @@ def glu(self, dim):
     first, second = halves(self, dim)
     if self.dtype.kind != "f":
         raise not_implemented("glu_cpu", self)
-    if self.dtype == np.float16:
-        return (first.astype(np.float32) * logistic(second.astype(np.float32))).astype(self.dtype)
     return first * logistic(second)
 
 
@@ -368,17 +366,14 @@ def glu_self_back(grad, grad_output, self, dim):
 
 @op(
     "glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor",
+    reduced="own",
     node="GluBackwardBackward0",
     grad_output=lambda grad, self, dim: glu_grad_back(grad, self, dim),
     self=lambda grad, grad_output, self, dim: glu_self_back(grad, grad_output, self, dim),
 )
 def glu_backward(grad_output, self, dim):
-    if self.dtype == np.float16:
-        wide = [array.astype(np.float32) for array in (grad_output, self)]
-        return glu_backward.kernel(*wide, dim).astype(self.dtype)
     first, second = halves(self, dim)
-    sigmoid = logistic(second)
-    one = sigmoid.dtype.type(1)
-    return np.concatenate(
-        [grad_output * sigmoid, grad_output * first * sigmoid * (one - sigmoid)], wrap_dim(dim, self.ndim)
-    )
+    sigmoid = logistic(widened(second)).astype(self.dtype, copy=False)  # PyTorch stores it
+    grad, first, sigmoid = widened(grad_output), widened(first), widened(sigmoid)
+    parts = [grad * sigmoid, grad * first * sigmoid * (sigmoid.dtype.type(1) - sigmoid)]
+    return np.concatenate(parts, wrap_dim(dim, self.ndim)).astype(self.dtype, copy=False)

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from refgrad.kernels.resampling import mixed
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import written_zeros
-from refgrad.ops.pooling import MEAN_RANK, check_rank, check_single, no_patches, picked, put_at
+from refgrad.ops.pooling import MEAN_RANK, check_rank, check_single, largest_in, no_patches, picked, put_at
 
 
 def bounds(size: int, count: int) -> list[tuple[int, int]]:
@@ -47,8 +48,7 @@ def along(array: np.ndarray, matrices: list[np.ndarray]) -> np.ndarray:
     """The last dimensions multiplied by one matrix each."""
     count = len(matrices)
     for i, matrix in enumerate(matrices):
-        axis = array.ndim - count + i
-        array = np.moveaxis(np.tensordot(array, matrix, ([axis], [1])), -1, axis)
+        array = mixed(array, array.ndim - count + i, matrix)
     return np.ascontiguousarray(array)
 
 
@@ -66,9 +66,8 @@ def declare_mean(count: int) -> None:
         check_adaptive(self, output_size, count, public)
         if self.dtype.kind != "f":
             raise no_patches(f"adaptive_avg_pool{count}d", self)
-        kind = np.dtype(np.float32) if self.dtype == np.float16 else self.dtype
-        shares = [sharing(n, m, kind) for n, m in zip(self.shape[-count:], output_size, strict=True)]
-        total = along(self.astype(kind, copy=False), [matrix for matrix, _ in shares])
+        shares = [sharing(n, m, self.dtype) for n, m in zip(self.shape[-count:], output_size, strict=True)]
+        total = along(self, [matrix for matrix, _ in shares])
         for i, (_, counts) in enumerate(shares):
             total = total / counts.reshape([-1 if j == i else 1 for j in range(count)])
         return total.astype(self.dtype, copy=False)
@@ -144,8 +143,7 @@ def declare_max(count: int) -> None:
         for place in itertools.product(*map(range, output_size)):
             part = tuple([slice(*edges[axis][i]) for axis, i in enumerate(place)])
             flat = self[(..., *part)].reshape(*self.shape[:-count], -1)
-            chosen = flat.argmax(-1)
-            values[(..., *place)] = np.take_along_axis(flat, chosen[..., None], -1)[..., 0]
+            values[(..., *place)], chosen = largest_in(flat)
             indices[(..., *place)] = numbers[part].reshape(-1)[chosen]
         return values, indices
 

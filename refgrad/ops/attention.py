@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from refgrad import dtypes
+from refgrad.layout import widened
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite, op
 from refgrad.ops.reductions import row_major
@@ -51,11 +52,6 @@ def safe_softmax(self, dim, dtype):
 # One op
 
 
-def working(array: np.ndarray) -> np.ndarray:
-    """The array in the type in which attention is computed."""
-    return array.astype(np.float32) if array.dtype == np.float16 else array
-
-
 def rounded(array: np.ndarray, kind: np.dtype) -> np.ndarray:
     """The array with no more precision than that of a type."""
     return array if array.dtype == kind else array.astype(kind).astype(array.dtype)
@@ -92,6 +88,7 @@ def laid_out_like(array: np.ndarray, other: np.ndarray) -> np.ndarray:
 @op(
     f"{FLASH}(Tensor query, Tensor key, Tensor value, float dropout_p=0.0, bool is_causal=False, *, "
     "Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
+    reduced="own",
     node="ScaledDotProductFlashAttentionForCpuBackward0",
     nondifferentiable=(1,),
     constants=("attn_mask",),
@@ -106,7 +103,7 @@ def laid_out_like(array: np.ndarray, other: np.ndarray) -> np.ndarray:
 )
 def flash_attention(query, key, value, dropout_p, is_causal, attn_mask, scale):
     kind, given = query.dtype, query
-    query, key, value = (working(array) for array in (query, key, value))
+    query, key, value = (widened(array) for array in (query, key, value))
     key, value = repeated_heads(key, query), repeated_heads(value, query)
     products, _ = scores(query, key, is_causal, attn_mask, scale)
     highest = products.max(-1, keepdims=True)
@@ -122,13 +119,14 @@ def flash_attention(query, key, value, dropout_p, is_causal, attn_mask, scale):
     f"{FLASH}_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, "
     "Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) "
     "-> (Tensor, Tensor, Tensor)",
+    reduced="own",
     refused=f"aten::{FLASH}_backward",
 )
 def flash_attention_backward(
     grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, attn_mask, scale
 ):
     kind, groups = query.dtype, key.shape[:2]
-    grad_out, query, key, value, out = (working(array) for array in (grad_out, query, key, value, out))
+    grad_out, query, key, value, out = (widened(array) for array in (grad_out, query, key, value, out))
     keys, values = repeated_heads(key, query), repeated_heads(value, query)
     products, factor = scores(query, keys, is_causal, attn_mask, scale)
     weights = np.exp(products - logsumexp[..., None])
@@ -213,7 +211,7 @@ def attention_of_ops(query, key, value, attn_mask, dropout_p, is_causal, scale, 
         RuntimeError: both a mask and the causal one are asked for.
     """
     kind = query.dtype
-    query, key, value = (t.float() if kind is dtypes.float16 else t for t in (query, key, value))
+    query, key, value = (t.float() if kind in dtypes.HALVES else t for t in (query, key, value))
     if is_causal and attn_mask is not None:
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"

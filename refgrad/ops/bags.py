@@ -36,7 +36,7 @@ def check_bags(weight: np.ndarray, indices: np.ndarray, offsets: np.ndarray) -> 
     whole = (np.dtype(np.int64), np.dtype(np.int32))
     check_kind(indices, "indices", 1, whole, "Long, Int")
     check_kind(offsets, "offsets", 1, whole, "Long, Int")
-    floating = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64))
+    floating = (np.dtype(np.float32), np.dtype(np.float64), *dtypes.REDUCED)
     check_kind(weight, "weight", 1, floating, "Half, BFloat16, Float, Double")
     if offsets.size and offsets[0] != 0:
         raise RuntimeError(
@@ -121,7 +121,7 @@ def embedding_bag_kernel(
     if mode == MEAN:
         return result / np.maximum(sizes, 1)[:, None].astype(weight.dtype), bags, sizes, sizes.copy()
     # PyTorch adds single precision by a way of its own, which needs no numbers of bags.
-    is_direct = weight.dtype in (np.float32, np.float16) and padding_idx < 0
+    is_direct = weight.dtype == np.float32 and padding_idx < 0
     nothing = np.zeros(count, np.int64)
     return result, bags[:0] if is_direct else bags, nothing, nothing.copy()
 
@@ -130,6 +130,7 @@ def embedding_bag_kernel(
     "_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, "
     "Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, "
     "bool sparse, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor",
+    reduced="own",
     node="EmbeddingBagBackwardBackward0",
     grad=lambda: not_implemented(),
 )

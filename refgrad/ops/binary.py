@@ -5,8 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from refgrad import dtypes
+from refgrad.dtypes import REDUCED
+from refgrad.layout import widened
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import in_single, not_implemented, together, with_number
+from refgrad.ops.checks import not_implemented, together, with_number
 from refgrad.tensor import Tensor
 
 BOOL_SUB = (
@@ -56,6 +58,7 @@ def check_subtraction(self, other):
 
 @op(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    reduced="own",
     promote="arithmetic",
     ufunc=np.add,
     scalar="add.Scalar",
@@ -71,6 +74,7 @@ def add(self, other, alpha):
 
 @op(
     "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    reduced="own",
     promote="arithmetic",
     ufunc=np.subtract,
     scalar="sub.Scalar",
@@ -89,6 +93,7 @@ def sub(self, other, alpha):
 
 @op(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    reduced="own",
     promote="arithmetic",
     check=check_subtraction,
     self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha.conjugate(),
@@ -100,6 +105,7 @@ def rsub(self, other, alpha):
 
 @op(
     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    reduced="own",
     node="RsubBackward1",
     laid_out_by="self, other",
     self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha.conjugate(),
@@ -117,6 +123,7 @@ def rsub_scalar(self, other, alpha):
     promote="arithmetic",
     ufunc=np.multiply,
     scalar="mul.Scalar",
+    reduced="number",
     inplace=True,
     self=lambda grad, other: grad * other.conj(),
     other=lambda grad, self: grad * self.conj(),
@@ -125,14 +132,21 @@ def mul(self, other):
     return np.multiply(self, other)
 
 
+def div_other_back(grad, other, self):
+    """The gradient of the divisor; the quotient comes first, which shows in the order of its gradients."""
+    quotient = ((self / other) / other).conj()
+    return -grad * quotient
+
+
 @op(
     "div.Tensor(Tensor self, Tensor other) -> Tensor",
     promote="float",
     ufunc=np.divide,
     scalar="div.Scalar",
+    reduced="number",
     inplace=True,
     self=lambda grad, other: grad / other.conj(),
-    other=lambda grad, other, self: -grad * ((self / other) / other).conj(),
+    other=div_other_back,
 )
 def div(self, other):
     return np.divide(self, other)
@@ -189,11 +203,9 @@ def floor_quotient(first, second):
     """The quotient rounded down."""
     refused_kinds("div_floor_cpu", first)
     zero_divisor(first, second)
-    if first.dtype.kind != "f":
+    if first.dtype.kind not in "fV":
         return np.floor_divide(first, second)
-    return in_single(floor_quotient_of_floats)(
-        first, second.astype(np.float32) if first.itemsize == 2 else second
-    )
+    return floor_quotient_of_floats(first, second)
 
 
 def floor_quotient_of_floats(first, second):
@@ -211,7 +223,7 @@ def trunc_quotient(first, second):
     """The quotient rounded towards zero."""
     refused_kinds("div_trunc_cpu", first)
     zero_divisor(first, second)
-    if first.dtype.kind == "f":
+    if first.dtype.kind in "fV":
         return np.trunc(np.divide(first, second))
     quotient = np.floor_divide(np.abs(first), np.abs(second))
     return quotient * (np.sign(first) * np.sign(second)) if first.dtype.kind == "i" else quotient
@@ -245,6 +257,7 @@ def div_mode_other_back(grad, self, other, rounding_mode):
 
 @op(
     "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    reduced="own",
     promote="same",
     inplace=True,
     node="DivBackward2",
@@ -328,6 +341,9 @@ def power(base, exponent):
         return integer_power(base, exponent)
     if base.dtype.kind == "c":
         return np.exp(exponent * np.log(base))
+    if np.size(exponent) == 1 and np.ravel(exponent)[0] == 0.5:
+        # NumPy takes the root here, which differs from the power at minus zero and minus infinity.
+        base = np.where(base == -np.inf, -base, base) + base.dtype.type(0)
     return np.power(base, exponent)
 
 
@@ -358,10 +374,12 @@ def power_of_number(self, exponent):
     if self.dtype.kind in "biu" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     base, exponents = together("arithmetic", self, exponent)
+    kind = base.dtype
     short = SHORT_POWERS.get(exponent)
-    if short is not None and base.dtype.kind in "fc" and not (base.itemsize == 2 and abs(exponent) == 0.5):
-        return short(base) if base.itemsize != 2 else short(base.astype(np.float32)).astype(np.float16)
-    return power(base, exponents)
+    if short is not None and kind.kind in "fcV" and not (kind in REDUCED and abs(exponent) == 0.5):
+        # PyTorch has vectors of bfloat16 here, which round each step, and none of float16.
+        return short(base if kind.kind == "V" else widened(base)).astype(kind, copy=False)
+    return power(widened(base), widened(exponents)).astype(kind, copy=False)
 
 
 def pow_back(grad, self, exponent):
@@ -406,6 +424,7 @@ def not_negative(exponent):
 
 @op(
     "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    reduced="own",
     laid_out_by="self",
     inplace=True,
     self=lambda grad, self, exponent: pow_back(grad, self, exponent),

@@ -3,8 +3,9 @@
 import numpy as np
 
 from refgrad import call, dtypes
+from refgrad.layout import broadcast_shapes
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import all_in_single, not_implemented, together, with_number, written_zeros
+from refgrad.ops.checks import not_implemented, together, with_number, written_zeros
 from refgrad.ops.copying import number_in
 
 # Angles and lengths -----------------------------------------------------------------------------------------
@@ -15,8 +16,9 @@ def floats_only(refusal, function, kinds="f"):
 
     def kernel(self, other):
         if self.dtype.kind not in kinds:
+            broadcast_shapes(self.shape, np.shape(other))
             raise not_implemented(refusal, self)
-        return all_in_single(function)(self, other)
+        return function(self, other)
 
     return kernel
 
@@ -215,7 +217,6 @@ def check_lerp(self, end, weight=None):
         raise not_implemented("lerp_kernel_scalar" if weight is None else "lerp_kernel_tensor", self)
 
 
-@all_in_single
 def between(start, end, weight):
     """The point between two at this weight, computed from the nearer end."""
     near = np.abs(weight) < 0.5
@@ -259,7 +260,7 @@ def lerp_tensor(self, end, weight):
 def addcmul(self, tensor1, tensor2, value):
     if self.dtype == bool:
         raise not_implemented("addcmul_cpu_out", self)
-    return all_in_single(lambda a, b, c: a + number_in(value, a.dtype) * b * c)(self, tensor1, tensor2)
+    return self + number_in(value, self.dtype) * tensor1 * tensor2
 
 
 @op(
@@ -273,7 +274,7 @@ def addcmul(self, tensor1, tensor2, value):
 def addcdiv(self, tensor1, tensor2, value):
     if self.dtype.kind in "biu":
         raise RuntimeError(INTEGER_ADDCDIV)
-    return all_in_single(lambda a, b, c: a + number_in(value, a.dtype) * b / c)(self, tensor1, tensor2)
+    return self + number_in(value, self.dtype) * tensor1 / tensor2
 
 
 INTEGER_ADDCDIV = (
@@ -293,8 +294,9 @@ def whole(name, function):
     @op(f"{name}(Tensor self, Tensor other) -> Tensor", promote="arithmetic", inplace=True)
     def kernel(self, other):
         if self.dtype.kind not in "iu":
+            broadcast_shapes(self.shape, np.shape(other))
             raise not_implemented(f"{name}_cpu", self)
-        return all_in_single(function)(self, other)
+        return function(self, other)
 
 
 whole("gcd", np.gcd)

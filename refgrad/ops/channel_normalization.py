@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from refgrad.layout import widened, wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.matmul import is_plain
 from refgrad.ops.normalization import (
@@ -16,7 +17,6 @@ from refgrad.ops.normalization import (
     scaled_and_shifted,
     statistics,
     unwanted,
-    working,
 )
 from refgrad.storage import count_write
 from refgrad.tensor import wrap
@@ -26,7 +26,7 @@ from refgrad.tensor import wrap
 
 def channels(array: np.ndarray, values: np.ndarray) -> np.ndarray:
     """One value for each channel, ready to broadcast."""
-    return working(values).reshape((1, -1) + (1,) * (array.ndim - 2))
+    return widened(values).reshape((1, -1) + (1,) * (array.ndim - 2))
 
 
 def batch_axes(array: np.ndarray) -> tuple:
@@ -46,34 +46,37 @@ def batch_norm_gradients(
 @op(
     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
     "Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    reduced="own",
     nondifferentiable=(1, 2),
     constants=("running_mean", "running_var"),
     jointly=("input, weight, bias", batch_norm_gradients),
 )
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    wrap_dim(1, input.ndim)  # refused where there are no channels
     refuse_kind(input, "batch_norm")
-    check_parameters(input, weight, bias, running_mean, running_var)
-    kind, array = input.dtype, working(input)
+    kind = check_parameters(input, weight, bias, running_mean, running_var)
+    array = widened(input)
     if training:
         mean, variance, rstd = statistics(array, batch_axes(array), eps)
         update_statistics(running_mean, running_var, mean, variance, momentum, array.size // array.shape[1])
         saved = [mean.reshape(-1).astype(kind, copy=False), rstd.reshape(-1).astype(kind, copy=False)]
+        mean, rstd = (channels(array, each) for each in saved)  # as they are saved, they are used
     else:
         mean = channels(array, running_mean)
         rstd = 1 / np.sqrt(channels(array, running_var) + array.dtype.type(eps))
         saved = [np.zeros(0, kind), np.zeros(0, kind)]
     scale = rstd if weight is None else rstd * channels(array, weight)
     shift = (0 if bias is None else channels(array, bias)) - mean * scale
-    return scaled_and_shifted(array, scale, shift).astype(kind, copy=False), *saved
+    return scaled_and_shifted(array, scale, shift).astype(input.dtype, copy=False), *saved
 
 
 def update_statistics(running_mean, running_var, mean, variance, momentum, count):
     """Move the running statistics towards those of a batch; PyTorch does not count this as a write."""
     if running_mean is not None:
-        running_mean[...] = (1 - momentum) * running_mean + momentum * mean.reshape(-1)
+        running_mean[...] = (1 - momentum) * widened(running_mean) + momentum * mean.reshape(-1)
     if running_var is not None:
         unbiased = variance.reshape(-1) * (count / (count - 1) if count > 1 else float("nan"))
-        running_var[...] = (1 - momentum) * running_var + momentum * unbiased
+        running_var[...] = (1 - momentum) * widened(running_var) + momentum * unbiased
 
 
 def batch_norm_second(
@@ -114,6 +117,7 @@ def batch_norm_second(
     "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, "
     "Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, "
     "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    reduced="own",
     node="NativeBatchNormBackwardBackward0",
     jointly=("input, weight, grad_out", batch_norm_second),
     save_mean=lambda: no_derivative(),
@@ -122,8 +126,8 @@ def batch_norm_second(
 def native_batch_norm_backward(
     grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
 ):
-    kind, axes = input.dtype, batch_axes(input)
-    grad, array = working(grad_out), working(input)
+    axes, kind = batch_axes(input), input.dtype if weight is None else weight.dtype
+    grad, array = widened(grad_out), widened(input)
     mean = channels(array, save_mean if train else running_mean)
     if train:
         rstd = channels(array, save_invstd)
@@ -139,7 +143,7 @@ def native_batch_norm_backward(
         results[1] = (grad * normal).sum(axes)
     if output_mask[2]:
         results[2] = grad.sum(axes)
-    return [x.astype(kind, copy=False) for x in results]
+    return [x.astype(each, copy=False) for x, each in zip(results, (input.dtype, kind, kind))]
 
 
 def evaluation_second(grads, grad_out, input, scale, running_mean, rstd, shape, needed):
@@ -224,6 +228,7 @@ def instance_norm(
 @op(
     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
     "int group, float eps) -> (Tensor, Tensor, Tensor)",
+    reduced="own",
     jointly=(
         "input, weight, bias",
         lambda grads, input, result1, result2, weight, N, C, HxW, group, eps, needs_input_grad: (
@@ -235,8 +240,9 @@ def instance_norm(
 )
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     refuse_kind(input, "GroupNormKernelImpl")
-    check_parameters(input, weight, bias)
-    array = working(np.ascontiguousarray(input)).reshape(N, group, C // group * HxW)
+    kind = check_parameters(input, weight, bias)
+    weight, bias = (None if each is None else widened(each) for each in (weight, bias))
+    array = widened(np.ascontiguousarray(input)).reshape(N, group, C // group * HxW)
     mean, _, rstd = statistics(array, (2,), eps)
     if weight is None and bias is None:
         result = (array - mean) * rstd
@@ -246,9 +252,8 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
         scale = scale if weight is None else scale * weight[:, None]
         shift = -scale * np.broadcast_to(mean, by_channel).reshape(N, C, 1)
         result = scaled_and_shifted(array, scale, shift if bias is None else shift + bias[:, None])
-    kind = input.dtype
-    parts = (result.reshape(input.shape), mean.reshape(N, group), rstd.reshape(N, group))
-    return tuple([x.astype(kind, copy=False) for x in parts])
+    result = result.reshape(input.shape).astype(input.dtype, copy=False)
+    return result, *[x.reshape(N, group).astype(kind, copy=False) for x in (mean, rstd)]
 
 
 def group_norm_gradients(grads, input, mean, rstd, weight, sizes, needed):
@@ -265,8 +270,7 @@ def group_norm_gradients(grads, input, mean, rstd, weight, sizes, needed):
     grad = None
     if grads[0] is not None:
         grad = calls.reshape(grads[0], sizes)
-        products = calls.sum__dim_IntList(grad * values, (3,), True)
-        sums = calls.sum__dim_IntList(grad, (3,), True)
+        products, sums = summed_in_place(grad * values, 3), summed_in_place(grad, 3)
     if needed[0]:
         second_input = group_norm_input(grad, grads, products, sums, values, mean, rstd, scale, share)
         second_input = calls.reshape(second_input, input._array.shape)
@@ -278,6 +282,11 @@ def group_norm_gradients(grads, input, mean, rstd, weight, sizes, needed):
     return [second_input, second_weight, second_bias]
 
 
+def summed_in_place(tensor, dim):
+    """A sum along a dimension, with a last dimension of one put in place, as PyTorch writes it."""
+    return calls.unsqueeze_(calls.sum__dim_IntList(tensor, (dim,)), -1)
+
+
 def group_norm_input(grad, grads, products, sums, values, mean, rstd, scale, share):
     """The gradient for the input, from those for the output and for the statistics."""
     cube = rstd * rstd * rstd
@@ -285,7 +294,7 @@ def group_norm_input(grad, grads, products, sums, values, mean, rstd, scale, sha
     if grad is not None:
         first = (rstd if scale is None else rstd * scale) * grad
         weighted = [part if scale is None else part * scale for part in (products, sums)]
-        products, sums = (calls.sum__dim_IntList(part, (2,), True) for part in weighted)
+        products, sums = (summed_in_place(part, 2) for part in weighted)
         slope = (sums * mean - products) * cube * share
         shift = -slope * mean - sums * rstd * share
     if grads[2] is not None:
@@ -307,8 +316,8 @@ def group_norm_arrays(grad, input, mean, rstd, weight, sizes, needed):
     """The same gradients computed on arrays, when nothing is recorded."""
     samples, groups, inner, places = sizes
     kind = input._array.dtype
-    values, grad = (working(tensor._array).reshape(sizes) for tensor in (input, grad))
-    mean, rstd = (working(tensor._array).reshape(samples, groups, 1, 1) for tensor in (mean, rstd))
+    values, grad = (widened(tensor._array).reshape(sizes) for tensor in (input, grad))
+    mean, rstd = (widened(tensor._array).reshape(samples, groups, 1, 1) for tensor in (mean, rstd))
     normal = (values - mean) * rstd
     scaled = grad if weight is None else grad * weight._array.reshape(1, groups, inner, 1)
     results = [None, None, None]
@@ -318,7 +327,8 @@ def group_norm_arrays(grad, input, mean, rstd, weight, sizes, needed):
         results[1] = (grad * normal).sum((0, 3)).flatten()
     if needed[2]:
         results[2] = grad.sum((0, 3)).flatten()
-    return [None if x is None else wrap(x.astype(kind, copy=False)) for x in results]
+    kinds = (kind, *(2 * [kind if weight is None else weight._array.dtype]))
+    return [None if x is None else wrap(x.astype(each, copy=False)) for x, each in zip(results, kinds)]
 
 
 @composite(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes
+from refgrad import dtypes, modes
 from refgrad.ops.copying import number_in
 from refgrad.storage import count_write
 
@@ -33,28 +33,21 @@ def only(kinds: str, kernel: str, function: Callable) -> Callable:
     return guarded
 
 
-def in_single(function: Callable) -> Callable:
-    """A kernel that computes in float32 where its operand has half precision."""
+def unreduced(refusal: str) -> Callable:
+    """Make a kernel refuse float16 and bfloat16."""
 
-    @functools.wraps(function)
-    def wider(self, *arguments):
-        if self.dtype == np.float16:
-            return function(self.astype(np.float32), *arguments).astype(np.float16)
-        return function(self, *arguments)
+    def refusing(kernel: Callable) -> Callable:
+        @functools.wraps(kernel)
+        def checked(*arguments):
+            for argument in arguments:
+                if isinstance(argument, np.ndarray) and argument.dtype in dtypes.REDUCED:
+                    raise not_implemented(refusal, argument)
+            return kernel(*arguments)
 
-    return wider
+        checked.reduced = "own"
+        return checked
 
-
-def all_in_single(function: Callable) -> Callable:
-    """A function of arrays that computes in float32 where all of them have half precision."""
-
-    @functools.wraps(function)
-    def wider(*arrays):
-        if any(getattr(array, "dtype", None) != np.float16 for array in arrays):
-            return function(*arrays)
-        return function(*[array.astype(np.float32) for array in arrays]).astype(np.float16)
-
-    return wider
+    return refusing
 
 
 def plain_numbers(dtype, *arguments):
@@ -65,16 +58,13 @@ def plain_numbers(dtype, *arguments):
 
 
 def computed(refusal, function, kinds="f"):
-    """A kernel that computes half precision in single and refuses types of other kinds."""
+    """A kernel that refuses types of other kinds."""
 
     def kernel(first, *arguments):
         if first.dtype.kind not in kinds:
             raise not_implemented(refusal, first)
         arguments = plain_numbers(first.dtype, *arguments)
-        if first.dtype != np.float16:
-            return np.asarray(function(first, *arguments)).astype(first.dtype, copy=False)
-        wide = [a.astype(np.float32) if isinstance(a, np.ndarray) else a for a in (first, *arguments)]
-        return np.asarray(function(*wide)).astype(np.float16)
+        return np.asarray(function(first, *arguments)).astype(first.dtype, copy=False)
 
     return kernel
 
@@ -90,6 +80,11 @@ def written_zeros(grad: Any, shape: tuple) -> Any:
     zeros = grad.new_zeros(shape)
     count_write(zeros)
     return zeros
+
+
+def put_into(zeros: Any, write: Callable, instead: Callable, *arguments: Any) -> Any:
+    """Fresh zeros after a write; in a transform of torch.func PyTorch makes a new tensor instead."""
+    return (instead if modes.state.transforms else write)(zeros, *arguments)
 
 
 REAL = (float, int)

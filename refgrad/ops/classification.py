@@ -1,5 +1,7 @@
 """Losses of class numbers and of probabilities of classes; classes are dimension 1, or 0 of one sample."""
 
+import math
+
 import numpy as np
 
 from refgrad import dtypes
@@ -54,11 +56,32 @@ def nll_output(self, target, weight, reduction, ignore_index):
     losses = np.where(counts, -chosen.reshape(index.shape) * weights, self.dtype.type(0)).astype(self.dtype)
     if reduction == NONE and axis:
         return losses, np.zeros((), self.dtype)
-    total = np.asarray(weights.sum(), self.dtype)
+    if self.dtype in dtypes.REDUCED:
+        total = counts.sum() if weight is None else cascade_sum(weights, counts)
+        total, loss = np.asarray(total).astype(self.dtype), cascade_sum(losses, counts)
+    else:
+        total, loss = np.asarray(weights.sum(), self.dtype), losses.sum()
     if reduction == NONE:
         return losses.reshape(()), total
-    loss = losses.sum()
     return np.asarray(loss / total if reduction == MEAN else loss, self.dtype), total
+
+
+def cascade_sum(values, counts):
+    """The sum of those that count, each step rounded, in PyTorch's order: of parts of 16 or more first."""
+    size = values.size
+    bits = max(4, math.ceil(math.log2(max(size, 1))) // 8)
+    parts = np.zeros(8, values.dtype)
+    for place in np.flatnonzero(counts):
+        parts[0] += values.flat[place]
+        for level in range(7):
+            if place & ((1 << bits) - 1) << level * bits:
+                break
+            parts[level + 1] += parts[level]
+            parts[level] = 0
+    total = values.dtype.type(0)
+    for part in parts:
+        total += part
+    return total
 
 
 def nll_gradient(grad_output, self, target, weight, reduction, ignore_index, total_weight):
@@ -80,6 +103,7 @@ def nll_gradient(grad_output, self, target, weight, reduction, ignore_index, tot
 @op(
     "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) "
     "-> (Tensor output, Tensor total_weight)",
+    reduced="own",
     node="NllLossBackward0",
     constants=("weight",),
     nondifferentiable=(1,),
@@ -101,6 +125,7 @@ def nll_loss_forward(self, target, weight, reduction, ignore_index):
 @op(
     "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, "
     "SymInt ignore_index, Tensor total_weight) -> Tensor",
+    reduced="own",
     node="NllLossBackwardBackward0",
     grad_output=lambda grad, target, weight, reduction, ignore_index: calls.nll_loss_forward(
         grad, target, weight, reduction, ignore_index
@@ -116,6 +141,7 @@ def nll_loss_backward(grad_output, self, target, weight, reduction, ignore_index
 @op(
     "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) "
     "-> (Tensor output, Tensor total_weight)",
+    reduced="own",
     node="NllLoss2DBackward0",
     constants=("weight",),
     nondifferentiable=(1,),
@@ -142,6 +168,7 @@ def nll_loss2d_forward(self, target, weight, reduction, ignore_index):
 @op(
     "nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, "
     "SymInt ignore_index, Tensor total_weight) -> Tensor",
+    reduced="own",
     node="NllLoss2DBackwardBackward0",
     grad_output=lambda grad, target, weight, reduction, ignore_index: calls.nll_loss2d_forward(
         grad, target, weight, reduction, ignore_index
@@ -179,9 +206,8 @@ def nll_loss_nd(self, target, weight=None, reduction=MEAN, ignore_index=-100):
     if len(shape) == 1 and len(wanted) == 1 and wanted[0] != 1:
         raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {wanted[0]}")
     if len(shape) != 1 and wanted[:1] != shape[:1]:
-        raise ValueError(
-            f"Expected input batch_size ({shape[0]}) to match target batch_size ({target.size(0)})."
-        )
+        found = wanted[0] if wanted else 0
+        raise ValueError(f"Expected input batch_size ({shape[0]}) to match target batch_size ({found}).")
     if len(shape) <= 2:
         return nll_loss(self, target, weight, reduction, ignore_index)
     if len(shape) == 4:
@@ -201,7 +227,7 @@ def nll_loss_nd(self, target, weight=None, reduction=MEAN, ignore_index=-100):
 )
 def cross_entropy_loss(self, target, weight=None, reduction=MEAN, ignore_index=-100, label_smoothing=0.0):
     if self._array.shape == target._array.shape:
-        if target._array.dtype.kind not in "fc":
+        if target.dtype.category < dtypes.FLOATING:
             kind = target.dtype.scalar_type
             raise RuntimeError(
                 f"Expected floating point type for target with class probabilities, got {kind}"

@@ -3,6 +3,7 @@
 import numpy as np
 
 from refgrad import call, dtypes
+from refgrad.layout import broadcast_shapes
 from refgrad.lazy import plain
 from refgrad.op import OPS, calls, composite, op
 from refgrad.ops.checks import kind_name, not_implemented, together, with_number, written_zeros
@@ -116,6 +117,7 @@ def bitwise(name, function, kernel_name, shifts=False):
 
     def kernel(self, other):
         if self.dtype.kind in ("fcb" if shifts else "fc"):
+            broadcast_shapes(self.shape, np.shape(other))
             raise not_implemented(kernel_name, self)
         return function(self, other)
 
@@ -175,6 +177,7 @@ def closeness(first, second, rtol, atol, equal_nan):
         raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol:g}")
     if atol < 0:
         raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol:g}")
+    broadcast_shapes(first.shape, second.shape)
     close = np.equal(first, second)
     if equal_nan:
         close = close | (np.isnan(first) & np.isnan(second))

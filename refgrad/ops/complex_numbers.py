@@ -6,7 +6,7 @@ from refgrad import dtypes
 from refgrad.layout import Layout, layout_of, strides_of, window
 from refgrad.lazy import ConjugateArray, NegativeArray, toggled
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import in_single, kind_name
+from refgrad.ops.checks import kind_name
 from refgrad.ops.subscript import value_of
 from refgrad.storage import flat_memory
 from refgrad.tensor import Tensor
@@ -185,7 +185,7 @@ def check_parts(first, second):
             "Expected both inputs to be Half, Float or Double tensors but got "
             f"{kind_name(first)} and {kind_name(second)}"
         )
-    if first.dtype == np.float16:
+    if first.dtype.itemsize == 2:
         raise NotImplementedError("complex numbers of half precision (torch.complex32) do not exist here")
     if first.dtype != second.dtype:
         raise RuntimeError(
@@ -205,6 +205,7 @@ def joined(first, second):
 
 @op(
     "complex(Tensor real, Tensor imag) -> Tensor",
+    reduced="own",
     promote="same",
     real=lambda grad, real: calls.real(grad),
     imag=lambda grad, imag: calls.imag(grad),
@@ -220,7 +221,12 @@ def polar_back(grad, result):
     return calls.real(conjugate * calls.sgn(result)), calls.real(conjugate * (result * 1j))
 
 
-@op("polar(Tensor abs, Tensor angle) -> Tensor", promote="same", jointly=("abs, angle", polar_back))
+@op(
+    "polar(Tensor abs, Tensor angle) -> Tensor",
+    promote="same",
+    jointly=("abs, angle", polar_back),
+    reduced="own",
+)
 def polar(abs, angle):
     check_parts(abs, angle)
     return joined(abs * np.cos(angle), abs * np.sin(angle))
@@ -240,6 +246,6 @@ def angle_back(grad, self):
 @op("angle(Tensor self) -> Tensor", promote="float", self=lambda grad, self: angle_back(grad, self))
 def angle(self):
     if self.dtype.kind == "c":
-        return in_single(np.angle)(self).astype(self.real.dtype)
+        return np.angle(self).astype(self.real.dtype)
     turned = np.where(self < 0, self.dtype.type(np.pi), self.dtype.type(0))
     return np.where(np.isnan(self), self, turned)

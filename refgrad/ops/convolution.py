@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes
+from refgrad.layout import widened
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite, op
-from refgrad.ops.normalization import unwanted
+from refgrad.ops.normalization import summed_rows, unwanted
 from refgrad.ops.reductions import row_major
+from refgrad.types import contiguous_format
 
 
 def patches(padded: np.ndarray, kernel: tuple, stride: tuple, dilation: tuple) -> np.ndarray:
@@ -53,8 +55,8 @@ def convolve(
             (size + 2 * p - d * (k - 1) - 1) // s + 1
             for size, k, s, p, d in zip(input.shape[2:], kernel, *options, strict=True)
         )
-    filters = weight.reshape(groups, weight.shape[0] // groups, -1)
-    result = np.matmul(filters[None], columns(input, kernel, options, groups, places))
+    filters = widened(weight).reshape(groups, weight.shape[0] // groups, -1)
+    result = np.matmul(filters[None], columns(widened(input), kernel, options, groups, places))
     return result.reshape(input.shape[0], weight.shape[0], *places)
 
 
@@ -64,9 +66,10 @@ def spread_back(
     """The gradient of `convolve` for its input of these spatial sizes; also the transposed convolution."""
     stride, padding, dilation = options
     kernel, places = weight.shape[2:], grad.shape[2:]
-    filters = weight.reshape(groups, weight.shape[0] // groups, -1)
-    flat = grad.reshape(grad.shape[0], groups, weight.shape[0] // groups, prod(places))
-    parts = np.matmul(filters.swapaxes(1, 2)[None], flat)
+    filters = widened(weight).reshape(groups, weight.shape[0] // groups, -1)
+    flat = widened(grad).reshape(grad.shape[0], groups, weight.shape[0] // groups, prod(places))
+    # See note [Convolutions in reduced precision].
+    parts = np.matmul(filters.swapaxes(1, 2)[None], flat).astype(grad.dtype, copy=False)
     parts = parts.reshape(grad.shape[0], groups * weight.shape[1], *kernel, *places)
     padded = [size + 2 * p for size, p in zip(sizes, padding, strict=True)]
     result = np.zeros((grad.shape[0], groups * weight.shape[1], *padded), grad.dtype)
@@ -87,17 +90,17 @@ def weight_gradient(
     grad: np.ndarray, input: np.ndarray, shape: tuple, options: tuple, groups: int
 ) -> np.ndarray:
     """The gradient of `convolve` for its weight of this shape."""
-    flat = grad.reshape(grad.shape[0], groups, shape[0] // groups, prod(grad.shape[2:]))
-    found = columns(input, shape[2:], options, groups, grad.shape[2:])
-    return np.matmul(flat, found.swapaxes(2, 3)).sum(0).reshape(shape)
-
-
-def working(array: np.ndarray) -> np.ndarray:
-    """The array in the type in which products are summed."""
-    return array.astype(np.float32) if array.dtype == np.float16 else array
+    flat = widened(grad).reshape(grad.shape[0], groups, shape[0] // groups, prod(grad.shape[2:]))
+    found = columns(widened(input), shape[2:], options, groups, grad.shape[2:])
+    return summed_rows(np.matmul(flat, found.swapaxes(2, 3)), (0,), grad.dtype).reshape(shape)
 
 
 # The op and its derivatives
+
+# Note [Convolutions in reduced precision]
+# Where its library has no such products, as on processors without instructions for them, PyTorch multiplies
+# the columns of each sample with float32 sums. What the products of several places or samples add to one
+# element is rounded after each: the gradients of input and weight, and the transposed convolution.
 
 
 def gradients(
@@ -122,6 +125,7 @@ def gradients(
 @op(
     "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
     "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+    reduced="own",
     jointly=("input, weight, bias", gradients),
 )
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
@@ -135,9 +139,10 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
                 input.shape[2:], stride, padding, dilation, weight.shape[2:], output_padding, strict=True
             )
         ]
-        result = spread_back(working(input), working(weight), tuple(sizes), options, groups)
+        result = spread_back(input, weight, tuple(sizes), options, groups)
     else:
-        result = convolve(working(input), working(weight), options, groups)
+        result = convolve(input, weight, options, groups)
+        bias = None if bias is None else widened(bias)
     if bias is not None:
         result = result + bias.reshape(-1, *[1] * (input.ndim - 2))
     return result.astype(kind, copy=False)
@@ -172,12 +177,16 @@ def second_gradients(
     second_input = second_weight = None
     if needed[1] and grad_weight is not None:
         mask = (True, False, False)
-        second_input = calls.convolution_backward(grad_output, input, grad_weight, None, *options, mask)[0]
+        shape_of_input = input.detach()  # of which no more than that counts
+        found = calls.convolution_backward(grad_output, shape_of_input, grad_weight, None, *options, mask)
+        second_input = found[0]
     if needed[2] and grad_input is not None:
         mask = (False, True, False)
-        second_weight = calls.convolution_backward(grad_output, grad_input, weight, None, *options, mask)[1]
+        shape_of_weight = weight.detach()
+        found = calls.convolution_backward(grad_output, grad_input, shape_of_weight, None, *options, mask)
+        second_weight = found[1]
         # PyTorch finds it by a convolution with the channels exchanged, and its memory shows that.
-        swapped = calls.contiguous(calls.transpose(second_weight, 0, 1))
+        swapped = calls.clone(calls.transpose(second_weight, 0, 1), memory_format=contiguous_format)
         second_weight = calls.transpose(swapped, 0, 1)
     return [sum(parts[1:], parts[0]) if parts else None, second_input, second_weight]
 
@@ -189,6 +198,7 @@ NOT_WANTED = np.zeros(0)  # in the place of a gradient that the mask leaves out
     "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, "
     "SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
     "SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    reduced="own",
     jointly=("grad_output, input, weight", second_gradients),
     node="ConvolutionBackwardBackward0",
     wrapper=lambda results: tuple(None if each._array.shape == (0,) else each for each in results),
@@ -208,7 +218,7 @@ def convolution_backward(
 ):
     options = (tuple(stride), tuple(padding), tuple(dilation))
     kind = input.dtype
-    grad, values, filters = working(grad_output), working(input), working(weight)
+    grad, values, filters = grad_output, input, weight
     results = [NOT_WANTED] * 3
     if output_mask[0]:
         if transposed:
@@ -221,7 +231,7 @@ def convolution_backward(
         else:
             results[1] = weight_gradient(grad, values, weight.shape, options, groups)
     if output_mask[2]:
-        results[2] = grad.sum((0, *range(2, grad.ndim)))
+        results[2] = widened(grad).sum((0, *range(2, grad.ndim)))
     return [result.astype(kind, copy=False) for result in results]
 
 
@@ -347,6 +357,8 @@ def convolved(name, count, input, weight, bias, options, transposed, output_padd
     batch, is_batched = batched(input, count, name)
     names = ("stride", "padding", "dilation", "output_padding")
     dims = weight._array.ndim - 2
+    if dims < 1:
+        raise RuntimeError("weight should have at least three dimensions")
     *options, extra = [
         repeated(tuple(values) * count if len(values) == 1 else tuple(values), dims, kind)
         for values, kind in zip((*options, output_padding), names, strict=True)

@@ -177,6 +177,7 @@ def cast_method(name, dtype):
 for _name, _dtype in {
     **dict(dtypes.ALIASES.items()),
     "bool": dtypes.bool_,
+    "bfloat16": dtypes.bfloat16,
     "byte": dtypes.uint8,
     "char": dtypes.int8,
 }.items():
@@ -272,17 +273,19 @@ def copy_(self, src, non_blocking):
 
 @op(
     "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
+    reduced="own",
     self=lambda grad: calls.zeros_like(grad),
     node="FillBackward2",
     may_overlap=True,
     writes=True,
 )
 def fill_(self, value):
-    self[...] = number_in(value, self.dtype)
+    self[...] = filling(value, self)
 
 
 @op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
+    reduced="own",
     self=lambda grad: calls.zeros_like(grad),
     value=lambda grad: grad.sum(),
     node="FillBackward3",
@@ -325,8 +328,15 @@ def fill_tensor(self, value):
 def filled(array, value):
     """New memory laid out like an array, full of one number."""
     result = empty_strided(array.shape, kept_strides(array), array.dtype)
-    result[...] = number_in(value, array.dtype)
+    result[...] = filling(value, array)
     return result
+
+
+def filling(value, array):
+    """A number for all elements of an array; for a single one of a reduced type PyTorch does not check it."""
+    if array.size == 1 and array.dtype in dtypes.REDUCED and not isinstance(value, complex):
+        return np.asarray(value).astype(array.dtype)
+    return number_in(value, array.dtype)
 
 
 def number_in(value, dtype):
@@ -341,6 +351,8 @@ def number_in(value, dtype):
             raise RuntimeError(overflow(kind))
         value = value.real
     if kind.category != dtypes.INTEGER:
+        if kind.category == dtypes.FLOATING and dtypes.finfo(kind).max < abs(value) < np.inf:
+            raise RuntimeError(overflow(kind))
         return np.asarray(value).astype(dtype)
     limits = np.iinfo(dtype)
     lowest = -limits.max if kind is dtypes.uint8 else limits.min

@@ -15,6 +15,7 @@ from refgrad.ops.copying import (
     format_strides,
     number_in,
 )
+from refgrad.samples import per_sample, stop_at_batched
 from refgrad.tensor import Tensor, wrap
 
 OPTIONS = (
@@ -248,6 +249,8 @@ for _overload, _start, _end in (
 def like(self, memory_format, dtype, device, requires_grad, value=0):
     """New memory of a tensor's shape and, unless a memory format says otherwise, layout."""
     check_device(device)
+    if hasattr(self, "IS_BATCHED"):
+        return per_sample(like, (self, memory_format, dtype, device, requires_grad, value))
     array = self._array
     name = "preserve_format" if memory_format is None else memory_format.name
     if name == "preserve_format":
@@ -299,6 +302,7 @@ def full_like(
 
 def own(self, dtype):
     """The NumPy type of a dtype, by default of the tensor's own."""
+    stop_at_batched(self)
     return self._array.dtype if dtype is None else dtype.numpy
 
 

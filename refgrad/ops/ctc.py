@@ -10,6 +10,7 @@ import numpy as np
 
 from refgrad import dtypes
 from refgrad.op import calls, composite, op
+from refgrad.ops.checks import unreduced
 
 WHILE = "(while checking arguments for ctc_loss_allocate_outputs)"
 
@@ -132,6 +133,7 @@ def alphas(lines: np.ndarray, labels: np.ndarray, blank: int) -> np.ndarray:
         )
     ),
 )
+@unreduced("ctc_loss_cpu")
 def ctc_loss_kernel(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
     check_ctc(log_probs, input_lengths, target_lengths, blank)
     rows = rows_of(targets, target_lengths)

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+
 from refgrad.layout import broadcast_shapes, infer_size, view_strides, wrap_dim
 from refgrad.modes import warn_once
-from refgrad.op import OPS, calls, composite
+from refgrad.op import OPS, calls, composite, op
 from refgrad.tensor import Tensor
 from refgrad.types import contiguous_format
 
@@ -204,6 +206,28 @@ def narrow(self, dim, start, length):
     if start > size - length:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return calls.slice(self, dim, start, start + length)
+
+
+@op(
+    "narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
+    self=lambda grad, self_sym_sizes, dim, start, length: calls.slice_backward(
+        grad, self_sym_sizes, dim, start, start + length, 1
+    ),
+)
+def narrow_copy(self, dim, start, length):
+    if not self.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if dim >= self.ndim:
+        raise RuntimeError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this "
+            "error message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    axis = wrap_dim(dim, self.ndim)
+    size = self.shape[axis]
+    first = wrap_dim(start, size) if start < 0 else start
+    if length < 0 or first > size - length:
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
+    return np.ascontiguousarray(self.take(range(first, first + length), axis))
 
 
 @composite("narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)")

@@ -8,7 +8,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import broadcast_shapes
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import kind_name, not_implemented
+from refgrad.ops.checks import kind_name, not_implemented, unreduced
 from refgrad.ops.norms import norm_back, norm_of_sizes, zeros_of
 from refgrad.ops.reductions import row_major
 
@@ -39,9 +39,18 @@ def dist(self, other, p):
     return norm_of_sizes(np.abs(difference), p, None, False).astype(kind.numpy)
 
 
+NO_GRADIENT = "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #0 'self'"
+
+
 def minus(gradient):
-    """The gradient with its sign changed, if there is one."""
-    return None if gradient is None else -gradient
+    """The gradient with its sign changed.
+
+    Raises:
+        RuntimeError: there is none, as for a count of differences.
+    """
+    if gradient is None:
+        raise RuntimeError(NO_GRADIENT)
+    return -gradient
 
 
 # Pairs of rows ----------------------------------------------------------------------------------------------
@@ -61,7 +70,7 @@ def check_pairs(x1, x2, p):
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
         )
     for name, array in (("X1", x1), ("X2", x2)):
-        if array.dtype.kind != "f":
+        if dtypes.OF_NUMPY[array.dtype].category != dtypes.FLOATING:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {kind_name(array)}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
@@ -90,8 +99,19 @@ def differences(x1, x2):
     return np.subtract(x1[..., :, None, :], x2[..., None, :, :])
 
 
+def lengths(differences, p, skips_nan):
+    """The norms of rows; NaN cannot be counted, and does not show in the greatest if `skips_nan`."""
+    sizes = np.abs(differences)
+    if p == 0:
+        return np.minimum(np.ceil(sizes), 1).sum(-1)
+    if p == np.inf and skips_nan:
+        return np.fmax.reduce(sizes, axis=-1, initial=0)
+    return norm_of_sizes(sizes, p, -1, False)
+
+
 @op(
     "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
+    reduced="own",
     node="CdistBackward0",
     x1=lambda grad, x1, x2, p, result: calls._cdist_backward(grad.contiguous(), x1, x2, p, result),
     x2=lambda grad, x1, x2, p, result: calls._cdist_backward(
@@ -99,7 +119,9 @@ def differences(x1, x2):
     ),
 )
 def cdist_forward(x1, x2, p, compute_mode):
-    return row_major(norm_of_sizes(np.abs(differences(x1, x2)), p, -1, False).astype(x1.dtype, copy=False))
+    if x1.size and x2.size and x1.dtype in dtypes.REDUCED:
+        raise not_implemented("cdist", x1)
+    return row_major(lengths(differences(x1, x2), p, skips_nan=True).astype(x1.dtype, copy=False))
 
 
 @op(
@@ -154,7 +176,7 @@ def pdist(self, p=2.0):
     array = self._array
     if array.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {array.ndim}D")
-    if array.dtype.kind != "f":
+    if self.dtype.category != dtypes.FLOATING:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
@@ -166,11 +188,10 @@ def pdist(self, p=2.0):
     node="PdistBackward0",
     self=lambda grad, self, p, result: calls._pdist_backward(grad, self, p, result),
 )
+@unreduced("pdist")
 def pdist_forward(self, p):
-    if self.dtype == np.float16:
-        raise not_implemented("pdist", self)
     first, second = np.triu_indices(len(self), 1)
-    return norm_of_sizes(np.abs(self[first] - self[second]), p, -1, False).astype(self.dtype, copy=False)
+    return lengths(self[first] - self[second], p, skips_nan=False).astype(self.dtype, copy=False)
 
 
 @op(

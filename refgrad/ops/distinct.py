@@ -1,5 +1,7 @@
 """The distinct elements of a tensor; their derivative is refused when it is asked for."""
 
+from math import prod
+
 import numpy as np
 
 from refgrad.layout import wrap_dim
@@ -8,6 +10,24 @@ from refgrad.ops.checks import not_implemented
 from refgrad.ops.copying import contiguous_like, empty_strided
 from refgrad.ops.distances import not_derived
 from refgrad.ops.reductions import row_major
+
+
+def chosen_axis(array, dim):
+    """The dimension whose slices are compared; it alone may have no elements.
+
+    Raises:
+        RuntimeError: another has none.
+    """
+    if not array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    axis = wrap_dim(dim, array.ndim)
+    if array.shape.count(0) > 1:
+        raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
+    if 0 in array.shape and array.shape[axis]:
+        raise RuntimeError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+        )
+    return axis
 
 
 def numbered(first, inverse, counts, return_inverse, return_counts):
@@ -51,7 +71,7 @@ def unique(self, sorted, return_inverse):
     self=lambda grads: not_derived("unique_dim"),
 )
 def unique_dim(self, dim, sorted, return_inverse, return_counts):
-    axis = wrap_dim(dim, self.ndim)
+    axis = chosen_axis(self, dim)
     if not self.shape[axis]:
         empty = np.zeros(0, np.int64)
         return self.copy(), empty, empty
@@ -72,9 +92,9 @@ def unique_dim(self, dim, sorted, return_inverse, return_counts):
 def unique_consecutive(self, return_inverse, return_counts, dim):
     if self.dtype.kind == "c":
         raise not_implemented("unique", self)
-    axis = 0 if dim is None else wrap_dim(dim, self.ndim)
+    axis = 0 if dim is None else chosen_axis(self, dim)
     rows = self.reshape(-1) if dim is None else np.moveaxis(self, axis, 0)
-    flat = rows.reshape(len(rows), -1)
+    flat = rows.reshape(len(rows), prod(rows.shape[1:]))
     starts = np.ones(len(rows), bool)
     starts[1:] = np.not_equal(flat[1:], flat[:-1]).any(1)
     inverse = np.cumsum(starts) - 1

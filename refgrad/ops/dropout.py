@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from refgrad import modes
 from refgrad.op import calls, composite, op
 from refgrad.ops.random import bernoulli_kernel
 from refgrad.ops.random_tensors import empty_as
@@ -13,16 +14,19 @@ SELU_LOWER = 1.7580993408473766  # what SELU gives for minus infinity, negated
 
 
 def noise_for(input, p, feature):
-    """An array of ones and zeros in the shape of the input, or with one element for each channel."""
+    """Ones and zeros in the shape of the input, or with one element for each channel."""
+    shape = input._array.shape
     if feature:
-        if input._array.ndim < 2:
+        if len(shape) < 2:
             raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-        shape = input._array.shape[:2] + (1,) * (input._array.ndim - 2)
-        array = np.empty(shape, input._array.dtype)
-    else:
-        array = empty_as(input)
+        shape = shape[:2] + (1,) * (len(shape) - 2)
+    if hasattr(input, "IS_BATCHED"):
+        different = modes.state.randomness == "different"
+        noise = input.new_empty(shape) if different else calls.empty(shape, dtype=input.dtype)
+        return noise.bernoulli_(1 - p)
+    array = np.empty(shape, input._array.dtype) if feature else empty_as(input)
     bernoulli_kernel(array, 1 - p, None)
-    return array
+    return wrap(array)
 
 
 def dropped(input, p, train, feature=False, alpha=False, inplace=False):
@@ -38,7 +42,7 @@ def dropped(input, p, train, feature=False, alpha=False, inplace=False):
     if p == 1:
         zero = wrap(np.zeros((), input._array.dtype))
         return input.mul_(zero) if inplace else input.mul(zero)
-    noise = wrap(noise_for(input, p, feature))
+    noise = noise_for(input, p, feature)
     if not alpha:
         calls.div_(noise, 1 - p)
         return input.mul_(noise) if inplace else input.mul(noise)

@@ -19,6 +19,7 @@ from refgrad.return_types import named
 
 @op(
     "_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
+    reduced="own",
     node="LinalgEighBackward0",
     wrapper=named("linalg_eigh", "eigenvalues", "eigenvectors"),
     A=lambda grads, eigenvalues, eigenvectors: eigh_back(grads, eigenvalues, eigenvectors),
@@ -102,6 +103,7 @@ def complex_kind(array):
 
 @op(
     "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
+    reduced="own",
     wrapper=named("linalg_eig", "eigenvalues", "eigenvectors"),
     self=lambda grads, self_scalar_type, eigenvalues, eigenvectors: eig_back(
         grads, self_scalar_type, eigenvalues, eigenvectors

@@ -44,6 +44,7 @@ def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
 @op(
     "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, "
     "bool scale_grad_by_freq) -> Tensor",
+    reduced="own",
     node="EmbeddingDenseBackwardBackward0",
     grad_output=lambda grad, indices, padding_idx: picked_rows(grad, indices, padding_idx),
 )

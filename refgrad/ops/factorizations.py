@@ -17,6 +17,7 @@ from refgrad.ops.matrices import (
     matmul,
 )
 from refgrad.return_types import named
+from refgrad.samples import elements_of
 
 # Cholesky ---------------------------------------------------------------------------------------------------
 
@@ -31,6 +32,7 @@ def cholesky_factor(matrix, upper):
 @op(
     "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, "
     "Tensor info)",
+    reduced="own",
     nondifferentiable=(1,),
     wrapper=named("linalg_cholesky_ex", "L", "info"),
     self=lambda grad, upper, L: cholesky_back(grad, upper, L),
@@ -57,7 +59,7 @@ def cholesky_back(grad, upper, factor):
 @composite("linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor")
 def linalg_cholesky(self, upper=False):
     factor, info = calls.linalg_cholesky_ex(self, upper, False)
-    check_info(info._array, "linalg.cholesky", NOT_POSITIVE)
+    check_info(elements_of(info), "linalg.cholesky", NOT_POSITIVE)
     return factor
 
 
@@ -86,6 +88,7 @@ OLD_CHOLESKY = (
 
 @op(
     "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
+    reduced="own",
     wrapper=named("linalg_qr", "Q", "R"),
     A=lambda grads, Q, R, mode: qr_back(grads, Q, R, mode),
 )
@@ -191,6 +194,7 @@ ZERO_PIVOT = (
 @op(
     "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, "
     "Tensor pivots, Tensor info)",
+    reduced="own",
     nondifferentiable=(1, 2),
     wrapper=named("linalg_lu_factor_ex", "LU", "pivots", "info"),
     A=lambda grad, LU, pivots, pivot: lu_factor_back(grad, LU, pivots),
@@ -217,12 +221,13 @@ lu_factor_results = named("linalg_lu_factor", "LU", "pivots")
 @composite("linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)")
 def linalg_lu_factor(A, pivot=True):
     lu, pivots, info = calls.linalg_lu_factor_ex(A, pivot, False)
-    check_info(info._array, "torch.linalg.lu_factor", ZERO_PIVOT, RuntimeError)
+    check_info(elements_of(info), "torch.linalg.lu_factor", ZERO_PIVOT, RuntimeError)
     return lu_factor_results((lu, pivots))
 
 
 @op(
     "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
+    reduced="own",
     nondifferentiable=(0,),
     wrapper=named("linalg_lu", "P", "L", "U"),
     A=lambda grads, P, L, U, pivot: lu_back(grads, P, L, U),

@@ -1,12 +1,13 @@
-"""Ops on lists of tensors that PyTorch's optimizers are made of; of these only the extremes.
+"""Ops on lists of tensors that PyTorch's optimizers are made of; of these only the extremes and norms.
 
 One node stands for the whole list: it has an edge and an output for each tensor.
 """
 
 import numpy as np
 
-from refgrad.op import op
+from refgrad.op import calls, op
 from refgrad.ops.checks import first_of_equals, together
+from refgrad.ops.norms import norm_back, vector_norm
 
 
 def extreme_back(grads, tensors, bounds, keeps):
@@ -48,3 +49,23 @@ def declare(name, function, keeps):
 
 declare("maximum", np.maximum, lambda tensor, bound: tensor >= bound)
 declare("minimum", np.minimum, lambda tensor, bound: tensor <= bound)
+
+
+def norms_back(grads, tensors, ord):
+    """The gradients of tensors whose norms were taken."""
+    return [
+        None
+        if grad is None
+        else norm_back(grad, tensor, ord, calls.linalg_vector_norm(tensor, ord, None, False), (), False)
+        for grad, tensor in zip(grads, tensors, strict=True)
+    ]
+
+
+@op(
+    "_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
+    self=lambda grads, self, ord: norms_back(grads, self, ord),
+)
+def foreach_norm(self, ord, dtype):
+    if not self:
+        raise RuntimeError("Tensor list must have at least one tensor.")
+    return tuple([vector_norm.kernel(array, ord, None, False, dtype) for array in self])

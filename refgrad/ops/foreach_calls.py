@@ -7,10 +7,11 @@ the single calls would have recorded. (The extremes, which stand in foreach.py, 
 from collections.abc import Callable
 from typing import Any
 
-from refgrad import errors
+from refgrad import errors, modes
+from refgrad.call import edges_of, refused
 from refgrad.graph import FREED, Node, make_edge, start
 from refgrad.op import BY_NAME, OPS, calls, composite
-from refgrad.tensor import Tensor
+from refgrad.tensor import Tensor, set_edge
 from refgrad.views import CALL_FUNCTION
 
 
@@ -88,15 +89,18 @@ def each(function: Callable, first, *others):
     return [function(*row) for row in zip(first, *columns, strict=True)]
 
 
-def declare(name: str, overload: str, arguments: str, node: str) -> None:
-    """Declare the call for a list, and the one in place, which gives the list back."""
-    schema = f"{overload and '.' + overload}(Tensor[] self{arguments})"
+def declare(name: str, overload: str, arguments: str, node: str, entry: str = "", operands: int = 0) -> None:
+    """Declare the call for a list, and the one in place, which gives the list back.
 
-    operands = 2 if overload == "List" else 1
+    `entry` is the op for the single tensors, where that is not found by its name; `operands` how many of its
+    operands are differentiated.
+    """
+    schema = f"{overload and '.' + overload}(Tensor[] self{arguments})"
+    operands = operands or (2 if overload == "List" else 1)
 
     def single():
         of_numbers = OPS.get(f"{name}.Scalar") if overload.startswith("Scalar") else None
-        return of_numbers or BY_NAME[name][0]
+        return OPS[entry] if entry else of_numbers or BY_NAME[name][0]
 
     def plain(first, *others):
         return together(node, each(single().call, first, *others), operands)
@@ -123,6 +127,53 @@ for word in ("add", "sub", "mul", "div"):
     declare(word, "List", f", Tensor[] other{alpha}", f"{title}0" if word == "div" else f"{title}0List")
 for word in ("maximum", "minimum"):
     declare(word, "List", ", Tensor[] other", f"Foreach{word.title()}Backward0List")
+for word in ("addcmul", "addcdiv"):
+    title, others = f"Foreach{word.title()}Backward0", ", Tensor[] tensor1, Tensor[] tensor2"
+    declare(word, "Scalar", f"{others}, Scalar value=1", f"{title}Scalar", word, 3)
+    declare(word, "ScalarList", f"{others}, Scalar[] scalars", f"{title}ScalarList", word, 3)
+declare(
+    "lerp",
+    "ScalarList",  # before the list of tensors, which would refuse a list of numbers
+    ", Tensor[] tensors1, Scalar[] weight",
+    "ForeachLerpBackward0ScalarList",
+    "lerp.Scalar",
+    2,
+)
+declare("lerp", "List", ", Tensor[] tensors1, Tensor[] weights", "ForeachLerpBackward1List", "lerp.Tensor", 3)
+declare(
+    "lerp", "Scalar", ", Tensor[] tensors1, Scalar weight", "ForeachLerpBackward0Scalar", "lerp.Scalar", 2
+)
+for word in ("clamp_min", "clamp_max"):
+    title = f"Foreach{word.title().replace('_', '')}Backward"
+    declare(word, "Scalar", ", Scalar scalar", f"{title}0Scalar", word)
+    declare(word, "ScalarList", ", Scalar[] scalars", f"{title}0ScalarList", word)
+    declare(word, "List", ", Tensor[] other", f"{title}1List", f"{word}.Tensor")
+declare("pow", "Scalar", ", Scalar exponent", "ForeachPowBackward0Scalar", "pow.Tensor_Scalar")
+declare("pow", "ScalarList", ", Scalar[] exponent", "ForeachPowBackward1", "pow.Tensor_Scalar")
+declare("pow", "List", ", Tensor[] exponent", "ForeachPowBackward0", "pow.Tensor_Tensor")
+
+
+@composite("_foreach_clone(Tensor[] self, *, MemoryFormat? memory_format=None) -> Tensor[]")
+def foreach_clone(first, memory_format):
+    copies = each(lambda tensor: calls.clone(tensor, memory_format=memory_format), first)
+    return together("ForeachCloneBackward0", copies, 1)
+
+
+@composite("_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()")
+def foreach_copy_(first, others, non_blocking):
+    check_lists(first, others)
+    targets, sources = edges_of(first), edges_of(others)
+    before = modes.grad_enabled()
+    modes.set_grad(False)
+    try:
+        each(calls.copy_, first, others)
+    finally:
+        modes.set_grad(before)
+    for target, edge in zip(first, targets, strict=True):
+        edges = (edge, *sources)
+        if before and any(each is not None for each in edges):
+            set_edge(target, refused("_foreach_copy_", edges, (target._array.shape, target._array.dtype)))
+    return first
 
 
 @composite("_foreach_zero_(Tensor(a!)[] self) -> ()")

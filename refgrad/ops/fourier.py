@@ -142,7 +142,7 @@ def suited(tensor, wants_complex=False):
     kind = tensor.dtype
     if kind.category < dtypes.FLOATING:
         kind = dtypes.default()
-    if kind is dtypes.float16:
+    if kind in dtypes.HALVES:
         raise RuntimeError(f"Unsupported dtype {kind.scalar_type}")
     if wants_complex and not kind.is_complex:
         kind = dtypes.complex128 if kind is dtypes.float64 else dtypes.complex64

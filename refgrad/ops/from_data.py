@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes
+from refgrad import dtypes, errors
 from refgrad.modes import warn_once
 from refgrad.op import composite
 from refgrad.ops.copying import check_device, copy_of
@@ -107,11 +107,7 @@ def sizes_of(data: Any) -> tuple[int, ...]:
         ValueError: the nesting has no end.
     """
     sizes: list[int] = []
-    while (
-        is_sequence(data)
-        and not (isinstance(data, np.ndarray) and not data.ndim)
-        and not isinstance(data, np.generic)
-    ):
+    while is_sequence(data) and not isinstance(data, np.generic):
         sizes.append(len(data))
         if len(sizes) > 128:
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
@@ -150,7 +146,7 @@ def inferred(data: Any) -> dtypes.DType:
 def full_type_name(value: Any) -> str:
     """The name of a value's type, with its module when it is an extension's or the package's own."""
     kind = type(value)
-    if kind is dtypes.DType:
+    if isinstance(value, dtypes.DType):
         return "torch.dtype"
     is_heap_type = bool(kind.__flags__ & (1 << 9))
     return (
@@ -165,9 +161,8 @@ def stored(data: Any, dtype: dtypes.DType | None) -> np.ndarray:
     sizes = sizes_of(data)
     kind = inferred(data) if dtype is None else dtype
     array = np.empty(sizes, kind.numpy)
-    if sizes and sizes[0] and isinstance(data, SEQUENCES) and isinstance(data[0], np.ndarray):
-        warn_once(LIST_OF_ARRAYS)
-    store(array, (), sizes, data, kind)
+    if array.size:
+        store(array, (), sizes, data, kind)
     return array
 
 
@@ -187,6 +182,8 @@ def store(array: np.ndarray, place: tuple, sizes: tuple[int, ...], data: Any, ki
     if len(data) != sizes[dim]:
         raise ValueError(f"expected sequence of length {sizes[dim]} at dim {dim} (got {len(data)})")
     for i, item in enumerate(data):
+        if isinstance(item, np.ndarray):
+            warn_once(LIST_OF_ARRAYS)
         store(array, (*place, i), sizes, item, kind)
 
 
@@ -239,8 +236,8 @@ def numpy_dtype(kind: np.dtype) -> dtypes.DType:
     Raises:
         TypeError: there is none.
     """
-    found = dtypes.OF_NUMPY.get(kind)
-    if found is None:
+    found = dtypes.in_use(kind)
+    if found is None or kind.kind == "V":  # PyTorch does not know of extensions of NumPy
         raise TypeError(
             f"can't convert np.ndarray of type {kind.type.__module__}.{kind.type.__name__}. The only "
             f"supported types are: {NUMPY_TYPES}."
@@ -352,9 +349,7 @@ def new_tensor(self: Tensor, data: Any, dtype=None, device=None, requires_grad=F
     check_device(device)
     if isinstance(data, Tensor):
         warnings.warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=4)
-    elif dtype is None and not isinstance(data, np.ndarray):
-        dtype = self.dtype
-    return finished(array_of(data, dtype, copy=True), requires_grad)
+    return finished(array_of(data, self.dtype if dtype is None else dtype, copy=True), requires_grad)
 
 
 @composite("as_tensor(object data, *, ScalarType dtype=None, Device? device=None) -> Tensor")
@@ -406,7 +401,9 @@ def asarray_of_tensor(obj: Tensor, dtype: Any, copy: bool | None, requires_grad:
             warn_once(ASARRAY_REQUIRES_GRAD)
         return obj
     if not requires_grad:
-        return obj.detach() if obj.requires_grad else obj
+        return obj.requires_grad_(False) if obj.is_leaf else obj.detach()
+    if obj.dtype.category < dtypes.FLOATING:
+        raise RuntimeError(errors.NOT_DIFFERENTIABLE_DTYPE)
     return obj.requires_grad_(True)
 
 

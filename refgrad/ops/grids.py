@@ -292,10 +292,14 @@ def declare_sampler(dims: int) -> None:
         return [one if wanted else None for one, wanted in zip(found, needed, strict=True)]
 
     def twice(grads, grad_output, input, grid, modes, needed):
+        if modes[0] == NEAREST and grads[0] is None:  # nothing moves with the grid
+            return [None] * 3
         gg_input = input.new_zeros(input.shape) if grads[0] is None else grads[0]
         gg_grid = grid.new_zeros(grid.shape) if grads[1] is None else grads[1]
         again = getattr(calls, f"{name}_backward_backward")
-        found = again(gg_input, gg_grid, grad_output, input, grid, *modes)
+        found = list(again(gg_input, gg_grid, grad_output, input, grid, *modes))
+        if grads[1] is None:  # the input's own gradient is linear in the output's, and free of the input
+            found[1] = None
         return [one if wanted else None for one, wanted in zip(found, needed, strict=True)]
 
     @op(
@@ -317,13 +321,13 @@ def declare_sampler(dims: int) -> None:
         if grid.dtype != input.dtype:
             kinds = [dtypes.OF_NUMPY[array.dtype].scalar_type for array in (input, grid)]
             raise RuntimeError(f"expected scalar type {kinds[0]} but found {kinds[1]}")
-        arrays = [a.astype(np.float32) if a.dtype == np.float16 else a for a in (input, grid)]
-        result = sampled(arrays[0], arrays[1], interpolation_mode, padding_mode, align_corners)
+        result = sampled(input, grid, interpolation_mode, padding_mode, align_corners)
         return result.astype(input.dtype, copy=False)
 
     @op(
         f"{name}_backward(Tensor grad_output, Tensor input, Tensor grid, {options}, bool[2] output_mask) -> "
         "(Tensor, Tensor)",
+        reduced="own",
         node=f"GridSampler{dims}DBackwardBackward0",
         jointly=(
             "grad_output, input, grid",

@@ -42,6 +42,7 @@ def check_reflectors(input, tau):
 
 @op(
     "linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
+    reduced="own",
     jointly=(
         "input, tau",
         lambda grad, input, tau, result: householder_back(grad, input, tau, result),
@@ -106,6 +107,7 @@ def orgqr(self, input2):
 
 @op(
     "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
+    reduced="own",
     wrapper=named("geqrf", "a", "tau"),
     self=lambda grads: refuse_derivative(),
 )

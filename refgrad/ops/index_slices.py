@@ -4,10 +4,10 @@ import numpy as np
 
 from refgrad.layout import wrap_dim
 from refgrad.op import op
-from refgrad.ops.checks import kind_name
+from refgrad.ops.checks import kind_name, put_into
 from refgrad.ops.copying import copy_of, number_in
 from refgrad.ops.indexing import warn_expanded
-from refgrad.tensor import wrap
+from refgrad.tensor import Tensor, wrap
 
 
 def slices(dim, index):
@@ -51,7 +51,9 @@ def check_range(index, dim, size, kind=RuntimeError, prefix="", lowest=0):
 
 @op(
     "index_select(Tensor self, int dim, Tensor index) -> Tensor",
-    self=lambda grad, self_sym_sizes, dim, index: grad.new_zeros(self_sym_sizes).index_add_(dim, index, grad),
+    self=lambda grad, self_sym_sizes, dim, index: put_into(
+        grad.new_zeros(self_sym_sizes), Tensor.index_add_, Tensor.index_add, dim, index, grad
+    ),
 )
 def index_select(self, dim, index):
     dim = wrap_dim(dim, self.ndim)
@@ -59,7 +61,13 @@ def index_select(self, dim, index):
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype not in (np.int64, np.int32):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    if out_of_range(index, self.shape[dim] if self.ndim else 1) is not None:
+    size = self.shape[dim] if self.ndim else 1
+    bad = out_of_range(index, size)
+    if bad is not None and self.ndim > 1 and not size:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
+    if bad is not None and dim == 1:  # columns have a loop of their own in PyTorch
+        raise RuntimeError(f"INDICES element is out of DATA bounds, id={bad} axis_dim={size}")
+    if bad is not None:
         raise IndexError("index out of range in self")
     if not self.ndim:
         if index.size != 1:
@@ -262,7 +270,7 @@ def zero_dim_value(value, name):
     return value.item()
 
 
-INDEX_FILL: dict = {"self": lambda grad, dim, index: grad.index_fill(dim, index, 0)}
+INDEX_FILL: dict = {"self": lambda grad, dim, index: grad.index_fill(dim, index, 0), "reduced": "own"}
 INDEX_FILL_TENSOR = dict(
     **INDEX_FILL,
     value=lambda grad, dim, index: grad.index_select(dim, wrap(np.unique(index._array))).sum(),

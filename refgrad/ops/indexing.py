@@ -19,6 +19,7 @@ from refgrad.layout import (
     strides_of,
 )
 from refgrad.op import calls, composite, op
+from refgrad.ops.checks import put_into
 from refgrad.ops.copying import copy_of, empty_strided, number_in
 
 BYTE_MASK = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
@@ -171,10 +172,15 @@ def warn_expanded(array, name, example):
         warnings.warn(EXPANDED.format(name, example), UserWarning, stacklevel=5)
 
 
+def unwritten_put(zeros, indices, values, accumulate, unsafe):
+    """A new tensor with values at some places, whatever zeros it is made of."""
+    return calls.index_put(zeros, indices, values, accumulate)
+
+
 @op(
     "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-    self=lambda grad, self_sym_sizes, indices: calls._index_put_impl_(
-        grad.new_zeros(self_sym_sizes), indices, grad, True, True
+    self=lambda grad, self_sym_sizes, indices: put_into(
+        grad.new_zeros(self_sym_sizes), calls._index_put_impl_, unwritten_put, indices, grad, True, True
     ),
 )
 def index(self, indices):
@@ -221,6 +227,7 @@ INDEX_PUT: dict = {
 
 @op(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    reduced="own",
     **INDEX_PUT,
 )
 def index_put(self, indices, values, accumulate):
@@ -231,6 +238,7 @@ def index_put(self, indices, values, accumulate):
 
 @op(
     "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
+    reduced="own",
     may_overlap=True,
     writes=True,
     **INDEX_PUT,
@@ -248,6 +256,7 @@ def index_put_(self, indices, values, accumulate):
 @op(
     "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, "
     "bool unsafe=False) -> Tensor(a!)",
+    reduced="own",
     may_overlap=True,
     writes=True,
     **INDEX_PUT,
@@ -286,6 +295,7 @@ def broadcast(*arrays):
 
 @op(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+    reduced="own",
     self=lambda grad, mask: grad.masked_fill(mask, 0),
 )
 def masked_fill(self, mask, value):
@@ -294,6 +304,7 @@ def masked_fill(self, mask, value):
 
 @op(
     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    reduced="own",
     self=lambda grad, mask: grad.masked_fill(mask, 0),
     value=lambda grad, mask: grad.masked_select(mask).sum(),
     node="MaskedFillBackward1",
@@ -327,6 +338,7 @@ def check_fill_value(value):
 
 @op(
     "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
+    reduced="own",
     self=lambda grad, mask: grad.masked_fill(mask, 0),
     may_overlap=True,
     writes=True,
@@ -344,6 +356,7 @@ def masked_fill_(self, mask, value):
 
 @op(
     "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
+    reduced="own",
     self=lambda grad, mask: grad.masked_fill(mask, 0),
     value=lambda grad, mask: grad.masked_select(mask).sum(),
     node="MaskedFillBackward1",
@@ -369,9 +382,7 @@ def masked_select(self, mask):
 def masked_select_back(grad, source, mask):
     """The gradient where the mask is true, zeros elsewhere."""
     shape = broadcast_shapes(source._array.shape, mask._array.shape)
-    result = grad.new_zeros(shape)
-    result.masked_scatter_(mask, grad)
-    return result
+    return put_into(grad.new_zeros(shape), calls.masked_scatter_, calls.masked_scatter, mask, grad)
 
 
 @op(

@@ -22,6 +22,7 @@ from refgrad.ops.matrices import (
 )
 from refgrad.ops.reductions import product_of_others
 from refgrad.return_types import named
+from refgrad.samples import elements_of
 from refgrad.tensor import wrap
 
 # Inverses ---------------------------------------------------------------------------------------------------
@@ -29,9 +30,10 @@ from refgrad.tensor import wrap
 
 @op(
     "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
+    reduced="own",
     nondifferentiable=(1,),
     wrapper=named("linalg_inv_ex", "inverse", "info"),
-    A=lambda grad, inverse: -matmul(adjoint(inverse), matmul(grad, adjoint(inverse))),
+    A=lambda grad, inverse: inverse_back(grad, inverse),
 )
 def linalg_inv_ex(A, check_errors):
     check_square(A, "linalg.inv")
@@ -43,10 +45,16 @@ def linalg_inv_ex(A, check_errors):
     return column_major(inverse), info
 
 
+def inverse_back(grad, inverse):
+    """The gradient of what was inverted; the inner product comes first, as in C++."""
+    inner = matmul(grad, adjoint(inverse))
+    return -matmul(adjoint(inverse), inner)
+
+
 @composite("linalg_inv(Tensor A) -> Tensor")
 def linalg_inv(A):
     inverse, info = calls.linalg_inv_ex(A, False)
-    check_info(info._array, "linalg.inv", SINGULAR)
+    check_info(elements_of(info), "linalg.inv", SINGULAR)
     return inverse
 
 
@@ -83,6 +91,7 @@ def diagonal_of(lu):
 
 @op(
     "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
+    reduced="own",
     node="LinalgDetBackward0",
     nondifferentiable=(1, 2),
     A=lambda grad, result, A, LU, pivots: det_back(grad, result, A, LU, pivots),
@@ -161,6 +170,7 @@ def adjugate(A, grad):
 
 @op(
     "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
+    reduced="own",
     node="LinalgSlogdetBackward0",
     nondifferentiable=(2, 3),
     A=lambda grads, A, sign, LU, pivots: slogdet_back(grads, A, sign, LU, pivots),
@@ -217,7 +227,7 @@ def logdet(self):
     sign, size = calls._linalg_slogdet(self)[:2]
     if self.is_complex():
         return sign.log() + size
-    return calls.where__ScalarSelf(wrap(np.asarray(np.equal(sign._array, -1))), np.nan, size)
+    return calls.where__ScalarSelf(calls.eq__Scalar(sign, -1), np.nan, size)
 
 
 # Systems of equations ---------------------------------------------------------------------------------------
@@ -231,6 +241,7 @@ def is_vector(A, B):
 @op(
     "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, "
     "Tensor LU, Tensor pivots, Tensor info)",
+    reduced="own",
     node="LinalgSolveExBackward0",
     nondifferentiable=(1, 2, 3),
     jointly=(
@@ -300,5 +311,5 @@ def linalg_solve_ex(A, B, left=True, check_errors=False):
 @composite("linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor")
 def linalg_solve(A, B, left=True):
     result, _, _, info = calls._linalg_solve_ex(A, B, left, False)
-    check_info(info._array, "torch.linalg.solve", NOT_SOLVED)
+    check_info(elements_of(info), "torch.linalg.solve", NOT_SOLVED)
     return result

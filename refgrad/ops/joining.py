@@ -45,7 +45,9 @@ def cat(tensors, dim):
     for position, array in enumerate(tensors):
         if not array.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated")
-    joined = [array for array in tensors if not is_skipped(array)] or tensors[:1]
+    joined = [array for array in tensors if not is_skipped(array)]
+    if not joined:  # nothing is looked at, the dimension neither
+        return np.empty(0, common_dtype(tensors))
     first = joined[0]
     dim = wrap_dim(dim, first.ndim)
     for position, array in enumerate(tensors):
@@ -79,8 +81,8 @@ def has_channels_last(array):
 
 def cat_back(grad, sizes, kinds, dim):
     """The part of the gradient that belongs to each tensor."""
-    shown = next((size for size in sizes if size != (0,)), sizes[0])
-    dim = wrap_dim(dim, len(shown))
+    shown = next((size for size in sizes if size != (0,)), None)
+    dim = 0 if shown is None else wrap_dim(dim, len(shown))
     parts, start = [], 0
     for size, kind in zip(sizes, kinds, strict=True):
         if size == (0,):
@@ -240,6 +242,7 @@ def split_binder():
     return Binder("split_with_sizes", [split_with_sizes.schema])
 
 
+split_tensor.__qualname__ = "Tensor.split"  # Python's own errors name it
 Tensor.split = split_tensor
 
 

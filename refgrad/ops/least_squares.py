@@ -4,6 +4,7 @@ from math import inf
 
 import numpy as np
 
+from refgrad import dtypes
 from refgrad.layout import broadcast_shapes
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import kind_name
@@ -55,6 +56,7 @@ def check_tolerance(bound, name, letter):
 @op(
     "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, "
     "bool hermitian=False) -> Tensor",
+    reduced="own",
     node="LinalgPinvBackward0",
     self=lambda grad, result, self: pinv_back(grad, result, self),
 )
@@ -69,7 +71,7 @@ def pseudoinverse(array, atol, rtol, hermitian):
         RuntimeError: with PyTorch's text.
     """
     kind = array.dtype
-    if array.ndim < 2 or kind.kind not in "fc" or kind == np.float16:
+    if array.ndim < 2 or kind.kind not in "fc" or kind in dtypes.REDUCED:
         shape = ", ".join(map(str, array.shape))
         raise RuntimeError(
             f"linalg.pinv({kind_name(array)}{{[{shape}]}}): expected a tensor with 2 or more dimensions of "
@@ -149,7 +151,7 @@ def rank(self, atol, rtol, hermitian):
         )
     check_tolerance(atol, "matrix_rank", "atol")
     check_tolerance(rtol, "matrix_rank", "rtol")
-    if array.dtype.kind not in "fc" or array.dtype == np.float16:
+    if array.dtype.kind not in "fc" or array.dtype in dtypes.REDUCED:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if not array.size:
         return filled_with_zeros(self, np.dtype(np.int64))
@@ -289,7 +291,7 @@ def checked_lstsq(self, b, driver):
         )
     if driver is not None and driver not in DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    if self.dtype.kind not in "fc" or self.dtype == np.float16:
+    if self.dtype.kind not in "fc" or self.dtype in dtypes.REDUCED:
         raise RuntimeError("This function doesn't handle types other than float and double")
     return right, vector
 
@@ -297,6 +299,7 @@ def checked_lstsq(self, b, driver):
 @op(
     "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, "
     "Tensor residuals, Tensor rank, Tensor singular_values)",
+    reduced="own",
     nondifferentiable=(2, 3),
     wrapper=named("linalg_lstsq", "solution", "residuals", "rank", "singular_values"),
     jointly=(

@@ -5,12 +5,25 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes
+from refgrad.binding import Parser
 from refgrad.layout import Size
 from refgrad.op import calls
 from refgrad.ops.creation import finished
 from refgrad.ops.from_data import array_of, full_type_name, is_sequence
-from refgrad.tensor import Tensor, alias
+from refgrad.tensor import Tensor, instance
 from refgrad.types import Device
+
+NAMES = {"size", "data", "other"}
+NEW = Parser(
+    "new",
+    [
+        "new(*, Device? device=None)",
+        "new(Storage storage)",
+        "new(Tensor other)",
+        "new(SymInt[] size, *, Device? device=None)",
+        "new(object data, *, Device? device=None)",
+    ],
+)
 
 
 def legacy(kind: dtypes.DType, args: tuple, kwargs: dict) -> Tensor:
@@ -24,6 +37,8 @@ def legacy(kind: dtypes.DType, args: tuple, kwargs: dict) -> Tensor:
         raise RuntimeError(
             f"legacy constructor expects device type: cpu but device type: {Device(device).type} was passed"
         )
+    if len(args) > 1 and not isinstance(args[0], (int, np.integer)) or kwargs.keys() - NAMES:
+        NEW.bind(args, kwargs)  # which words the refusal
     if "size" in kwargs or "data" in kwargs or "other" in kwargs:
         args = (*args, *[kwargs[name] for name in ("size", "data", "other") if name in kwargs])
     if not args:
@@ -63,7 +78,7 @@ def shape_of(sizes: tuple) -> tuple[int, ...]:
 def new_instance(cls: type, *args: Any, **kwargs: Any) -> Tensor:
     """`torch.Tensor(...)`; of a subclass, an instance of the subclass over that memory."""
     made = legacy(dtypes.default(), args, kwargs)
-    return made if cls is Tensor else alias(made, None, cls)
+    return made if cls is Tensor else instance(made, cls)
 
 
 def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes
-from refgrad.layout import broadcast_shapes
+from refgrad import dtypes, modes
+from refgrad.layout import broadcast_shapes, widened
 from refgrad.op import calls, composite, op
 from refgrad.ops.binary import div
 from refgrad.ops.matmul import is_plain
@@ -20,7 +20,7 @@ def reduced(array: np.ndarray, reduction: int) -> np.ndarray:
     """The array itself, its mean, or its sum."""
     if reduction == NONE:
         return array
-    total = array.sum(dtype=np.float32 if array.dtype == np.float16 else None)
+    total = widened(array).sum()
     if reduction == MEAN:
         total = total / array.size
     return np.asarray(total, array.dtype)
@@ -37,8 +37,7 @@ def averaged(grad: Any, self: Any, reduction: int) -> Any:
     """A gradient of the sum, nobody else's yet, as one of the reduced loss."""
     if reduction != MEAN:
         return grad
-    count = self._array.size
-    return div.call_inplace(grad, count) if is_plain() else calls.div__Scalar(grad, count)
+    return div.call_inplace(grad, self._array.size)
 
 
 def applied(loss: Any, reduction: int) -> Any:
@@ -54,7 +53,7 @@ def refuse_kind(array: np.ndarray, name: str) -> None:
     Raises:
         NotImplementedError: naming the inner function of PyTorch that has no such version.
     """
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in "fV":
         raise NotImplementedError(
             f"\"{name}\" not implemented for '{dtypes.OF_NUMPY[array.dtype].scalar_type}'"
         )
@@ -65,6 +64,7 @@ def refuse_kind(array: np.ndarray, name: str) -> None:
 
 @op(
     "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    reduced="own",
     promote="arithmetic",
     self=lambda grad, self, target, reduction: calls.mse_loss_backward(grad, self, target, reduction),
     target=lambda grad, self, target, reduction: calls.mse_loss_backward(grad, target, self, reduction),
@@ -77,6 +77,7 @@ def mse_loss(self, target, reduction):
 
 @op(
     "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
+    reduced="own",
     node="MseLossBackwardBackward0",
     grad_output=lambda grad, self, target, reduction: calls.mse_loss_backward(grad, self, target, reduction),
     self=lambda grad, grad_output, self, reduction: mse_curvature(grad * grad_output, self, reduction),
@@ -89,7 +90,7 @@ def mse_loss_backward(grad_output, self, target, reduction):
 
 def difference_of(self: np.ndarray, target: np.ndarray) -> np.ndarray:
     """`self - target`, where integers become the floating type of the other."""
-    return self - (target if target.dtype.kind == "f" else target.astype(self.dtype))
+    return self - (target if target.dtype.kind in "fV" else target.astype(self.dtype))
 
 
 def mse_curvature(grad, self, reduction):
@@ -153,6 +154,7 @@ def smooth_l1_curvature(grad, self, target, reduction, beta):
 
 @op(
     "huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
+    reduced="vectors",
     self=lambda grad, self, target, reduction, delta: calls.huber_loss_backward(
         grad, self, target, reduction, delta
     ),
@@ -175,6 +177,7 @@ def huber_loss(self, target, reduction, delta):
 @op(
     "huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) "
     "-> Tensor",
+    reduced="vectors",
     node="HuberLossBackwardBackward0",
     grad_output=lambda grad, grad_output, self, target, reduction, delta: huber_slope_gradient(
         grad, grad_output, self, target, reduction, delta
@@ -214,6 +217,7 @@ def huber_curvature(grad, self, target, reduction, delta):
 
 @op(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+    reduced="own",
     constants=("weight",),
     self=lambda grad, self, target, weight, reduction: calls.binary_cross_entropy_backward(
         grad, self, target, weight, reduction
@@ -242,12 +246,13 @@ def bce_target_gradient(grad, self, target, weight, reduction):
     result = calls.mul_(calls.neg_(calls.logit(self)), grad)
     if weight is not None:
         result = calls.mul_(result, weight)
-    return averaged(result, target, reduction)
+    return div.call_inplace(result, target._array.size) if reduction == MEAN else result
 
 
 @op(
     "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, "
     "int reduction=1) -> Tensor",
+    reduced="own",
     node="BinaryCrossEntropyBackwardBackward0",
     grad_output=lambda grad, self, target, weight, reduction: bce_slope_gradient(
         grad, self, target, weight, reduction
@@ -261,7 +266,8 @@ def bce_target_gradient(grad, self, target, weight, reduction):
 )
 def binary_cross_entropy_backward(grad_output, self, target, weight, reduction):
     kind = self.dtype.type
-    spread = np.maximum((kind(1) - self) * self, kind(1e-12))
+    least = kind(np.float32(1e-12))  # a float in PyTorch, whatever the type
+    spread = np.maximum((kind(1) - self) * self, least)
     result = grad_output * (self - target) / spread
     if weight is not None:
         result = result * weight
@@ -270,18 +276,17 @@ def binary_cross_entropy_backward(grad_output, self, target, weight, reduction):
 
 def bce_slope_gradient(grad, self, target, weight, reduction):
     """The gradient of `binary_cross_entropy_backward` for its first argument."""
-    result = grad * (self - target) / ((self + 1e-12) * (1 - self + 1e-12))
+    result = (self - target) / ((self + 1e-12) * (1 - self + 1e-12))
+    result = calls.mul_(result, grad)
     if weight is not None:
-        result = result * weight
-    if reduction == NONE:
-        return result
-    return averaged(result.sum(), self, reduction)
+        result = calls.mul_(result, weight)
+    return result if reduction == NONE else averaged(result, self, reduction).sum()
 
 
 def bce_curvature(grad, grad_output, self, target, weight, reduction):
     """The gradient of `binary_cross_entropy_backward` for the input."""
-    square = (self + 1e-12) * (1 - self + 1e-12)
-    result = (self * self - 2 * self * target + target) / (square * square)
+    squares = (self + 1e-12).pow(2) * (1 - self + 1e-12).pow(2)
+    result = (self * self - 2 * self * target + target) / squares
     result = calls.mul_(result, grad * grad_output)
     if weight is not None:
         result = calls.mul_(result, weight)
@@ -292,8 +297,10 @@ def bce_mixed(grad, grad_output, self, target, weight, reduction):
     """The gradient of `binary_cross_entropy_backward` for the target."""
     result = -grad * grad_output
     if weight is not None:
-        result = result * weight
-    return averaged(result / ((1 - self) * self), target, reduction)
+        result = calls.mul_(result, weight)
+    spread = (1 - self) * self
+    np.maximum(spread._array, 1e-12, out=spread._array)  # bounded, but not in the graph
+    return averaged(calls.div_(result, spread), target, reduction)
 
 
 def log_sigmoid(x: np.ndarray) -> np.ndarray:
@@ -304,6 +311,7 @@ def log_sigmoid(x: np.ndarray) -> np.ndarray:
 @op(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
     "Tensor? pos_weight=None, int reduction=1) -> Tensor",
+    reduced="own",
     constants=("weight", "pos_weight"),
     self=lambda grad, self, target, weight, pos_weight, reduction: logits_gradient(
         grad, self, target, weight, pos_weight, reduction
@@ -314,13 +322,13 @@ def log_sigmoid(x: np.ndarray) -> np.ndarray:
 )
 def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
     refuse_kind(self, "log_sigmoid_cpu")
-    if target.dtype.kind not in "fc":
+    if target.dtype.kind not in "fcV":
         wanted = dtypes.OF_NUMPY[target.dtype].scalar_type
         raise RuntimeError(
             f"result type {dtypes.OF_NUMPY[self.dtype].scalar_type} can't be cast to the desired "
             f"output type {wanted}"
         )
-    inner = log_sigmoid(self)
+    inner = log_sigmoid(widened(self)).astype(self.dtype, copy=False)
     if pos_weight is not None:
         broadcast_shapes(pos_weight.shape, target.shape)
         inner = ((pos_weight - pos_weight.dtype.type(1)) * target + pos_weight.dtype.type(1)) * inner
@@ -333,8 +341,9 @@ def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction
 
 def logits_gradient(grad, self, target, weight, pos_weight, reduction):
     """The gradient of the binary cross entropy for its logits."""
-    # In place, unless the steps are recorded: the version of the gradient shows it.
-    sub, mul = (calls.sub_, calls.mul_) if is_plain() else (calls.sub, calls.mul)
+    # In place, unless the steps are recorded or transformed: the version of the gradient shows it.
+    in_place = is_plain() and not modes.state.transforms
+    sub, mul = (calls.sub_, calls.mul_) if in_place else (calls.sub, calls.mul)
     if pos_weight is None:
         slope = sub(calls.sigmoid(self), target)
     else:
@@ -344,7 +353,9 @@ def logits_gradient(grad, self, target, weight, pos_weight, reduction):
     result = mul(slope, grad)
     if weight is not None:
         result = mul(result, weight)
-    return calls.div_(result, self._array.size) if reduction == MEAN else result
+    if reduction != MEAN:
+        return result
+    return (calls.div if modes.state.transforms else calls.div_)(result, self._array.size)
 
 
 def logits_target_gradient(grad, self, target, weight, pos_weight, reduction):
@@ -356,4 +367,4 @@ def logits_target_gradient(grad, self, target, weight, pos_weight, reduction):
         result = calls.mul_(calls.sub_(calls.log_sigmoid(-self), weighted), grad)
     if weight is not None:
         result = calls.mul_(result, weight)
-    return averaged(result, target, reduction)
+    return div.call_inplace(result, target._array.size) if reduction == MEAN else result

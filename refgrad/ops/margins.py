@@ -5,6 +5,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import broadcast_shapes
 from refgrad.op import calls, composite, op
+from refgrad.ops.checks import unreduced
 from refgrad.ops.losses import MEAN, NONE, averaged, reduced, refuse_kind, share
 
 # Two classes, labelled 1 and -1
@@ -12,6 +13,7 @@ from refgrad.ops.losses import MEAN, NONE, averaged, reduced, refuse_kind, share
 
 @op(
     "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    reduced="own",
     constants=("target",),
     self=lambda grad, self, target, reduction: calls.soft_margin_loss_backward(grad, self, target, reduction),
 )
@@ -22,6 +24,7 @@ def soft_margin_loss(self, target, reduction):
 
 @op(
     "soft_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
+    reduced="own",
     node="SoftMarginLossBackwardBackward0",
     grad_output=lambda grad, grad_output, self, target, reduction: slope_gradient(
         grad, grad_output, self, target, reduction
@@ -78,7 +81,7 @@ def violations(self, target, margin):
     rows = np.arange(self.shape[0])
     excess = self.dtype.type(margin) - self[rows, target][:, None] + self
     excess[rows, target] = 0
-    return np.maximum(excess, 0), rows
+    return np.fmax(excess, 0), rows  # NaN violates no margin
 
 
 @op(
@@ -89,6 +92,7 @@ def violations(self, target, margin):
         grad, self, target, p, margin, weight, reduction
     ),
 )
+@unreduced("multi_margin_loss_cpu_kernel")
 def multi_margin_loss(self, target, p, margin, weight, reduction):
     samples, classes = check_samples(self)
     if target.ndim > 1 or target.size != samples:
@@ -140,7 +144,7 @@ def label_counts(target, classes):
 def label_excess(self, counts):
     """By how much each class that is no target comes within 1 of each that is: sample, target, other."""
     excess = 1 - self[:, :, None] + self[:, None, :]
-    return np.where((counts > 0)[:, :, None] & (counts == 0)[:, None, :], np.maximum(excess, 0), 0)
+    return np.where((counts > 0)[:, :, None] & (counts == 0)[:, None, :], np.fmax(excess, 0), 0)
 
 
 @op(
@@ -152,6 +156,7 @@ def label_excess(self, counts):
         grad, self, target, reduction, is_target
     ),
 )
+@unreduced("multilabel_margin_loss_forward_out_frame")
 def multilabel_margin_loss_forward(self, target, reduction):
     samples, classes = check_samples(self)
     if target.shape != self.shape:

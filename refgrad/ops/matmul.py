@@ -5,21 +5,19 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.layout import expands_to, layout_of
-from refgrad.modes import DUALS, GRAD_OFF, state
+from refgrad.dtypes import REDUCED, result_of
+from refgrad.layout import expands_to, layout_of, widened
+from refgrad.modes import AUTOCAST, DUALS, FORMULA, GRAD_OFF, state
 from refgrad.op import calls, composite, op
 from refgrad.tensor import wrap
 
 # Kernels ----------------------------------------------------------------------------------------------------
 
 
-HALF = np.dtype(np.float16)
-
-
 def product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """A matrix product in new memory; half precision is summed in single."""
-    if first.dtype is HALF:
-        return np.matmul(first.astype(np.float32), second.astype(np.float32)).astype(np.float16)
+    """A matrix product in new memory; a formula may give it factors of a reduced type."""
+    if REDUCED and first.dtype in REDUCED:
+        return product(widened(first), widened(second)).astype(first.dtype)
     if (
         first.ndim == 2 == second.ndim
         and first.shape[1] == 1
@@ -74,8 +72,13 @@ def expanded(self: np.ndarray, shape: tuple) -> np.ndarray:
 
 
 def is_plain() -> bool:
-    """Whether neither graph nor tangents are wanted, so that a formula may compute on arrays."""
-    return bool(GRAD_OFF) and not state.grad and not DUALS
+    """Whether neither graph, tangents nor batches are wanted, so that a formula may compute on arrays."""
+    return bool(GRAD_OFF) and not state.grad and not DUALS and not FORMULA
+
+
+def multiplies_arrays() -> bool:
+    """Whether a formula may multiply arrays: neither that nor autocast, which would cast the factors."""
+    return is_plain() and not AUTOCAST
 
 
 def conj(tensor: Any) -> Any:
@@ -111,10 +114,10 @@ def is_column_major(sizes: tuple, strides: tuple) -> bool:
 def first_matrix_gradient(grad, mat2, sizes, strides, alpha=1):
     """The gradient of a product's first factor, laid out like that factor."""
     if is_column_major(sizes, strides):
-        if is_plain() and alpha == 1:
+        if multiplies_arrays() and alpha == 1:
             return calls.t(wrap(product(mat2._array.conj(), grad._array.T)))
         return multiplied(calls.t(calls.mm(conj(mat2), calls.t(grad))), alpha)
-    if is_plain() and alpha == 1:
+    if multiplies_arrays() and alpha == 1:
         return product(grad._array, mat2._array.T.conj())
     return multiplied(calls.mm(grad, conj(calls.t(mat2))), alpha)
 
@@ -122,10 +125,10 @@ def first_matrix_gradient(grad, mat2, sizes, strides, alpha=1):
 def second_matrix_gradient(grad, mat1, sizes, strides, alpha=1):
     """The gradient of a product's second factor, laid out like that factor."""
     if is_column_major(sizes, strides):
-        if is_plain() and alpha == 1:
+        if multiplies_arrays() and alpha == 1:
             return calls.t(wrap(product(grad._array.T, mat1._array.conj())))
         return multiplied(calls.t(calls.mm(calls.t(grad), conj(mat1))), alpha)
-    if is_plain() and alpha == 1:
+    if multiplies_arrays() and alpha == 1:
         return product(mat1._array.T.conj(), grad._array)
     return multiplied(calls.mm(conj(calls.t(mat1)), grad), alpha)
 
@@ -262,14 +265,14 @@ def bmm(self, mat2):
 
 def first_batch_gradient(grad, batch2):
     """The gradient of the first factor of a product of stacks."""
-    if is_plain():
+    if multiplies_arrays():
         return product(grad._array, batch2._array.transpose(0, 2, 1).conj())
     return calls.bmm(grad, conj(calls.transpose(batch2, 1, 2)))
 
 
 def second_batch_gradient(grad, batch1):
     """The gradient of the second factor of a product of stacks."""
-    if is_plain():
+    if multiplies_arrays():
         return product(batch1._array.transpose(0, 2, 1).conj(), grad._array)
     return calls.bmm(conj(calls.transpose(batch1, 1, 2)), grad)
 
@@ -451,6 +454,7 @@ def ger(self, vec2):
 
 @with_twin(
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    reduced="own",
     self=lambda grad, beta: multiplied(grad, beta),
     vec1=lambda grad, vec2, alpha: multiplied(calls.mv(grad, conj(vec2)), alpha),
     vec2=lambda grad, vec1, alpha: multiplied(calls.mv(calls.t(grad), conj(vec1)), alpha),
@@ -459,6 +463,7 @@ def addr(self, vec1, vec2, beta, alpha):
     for name, array in (("vec1", vec1), ("vec2", vec2)):
         if array.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {array.ndim}-D")
-    kind = np.result_type(self, vec1, vec2)
+    kind = result_of([dtypes.OF_NUMPY[array.dtype] for array in (self, vec1, vec2)], [], []).numpy
     summand = expanded(self, (vec1.size, vec2.size)).astype(kind)
-    return weighted_sum(summand, np.outer(vec1, vec2).astype(kind), beta, alpha)
+    first = vec1.astype(kind) if kind.type(alpha) == 1 else vec1.astype(kind) * kind.type(alpha)
+    return weighted_sum(summand, np.outer(first, vec2.astype(kind)), beta, 1)

@@ -70,7 +70,7 @@ def check_floating(array, name, half=True):
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {kind.scalar_type}"
         )
-    if not half and array.dtype == np.float16:
+    if not half and array.dtype in dtypes.REDUCED:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {kind.scalar_type}")
 
 
@@ -80,7 +80,7 @@ def check_kernel(array, kernel):
     Raises:
         NotImplementedError: with PyTorch's text.
     """
-    if array.dtype.kind not in "fc" or array.dtype == np.float16:
+    if array.size and (array.dtype.kind not in "fc" or array.dtype in dtypes.REDUCED):
         raise not_implemented(kernel, array)
 
 

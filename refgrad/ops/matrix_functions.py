@@ -4,13 +4,15 @@ from math import prod
 
 import numpy as np
 
+from refgrad import dtypes
 from refgrad.layout import broadcast_shapes, wrap_dim
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import kind_name, not_implemented
 from refgrad.ops.inverses import linalg_inv, linalg_solve
 from refgrad.ops.matmul import check_same_type
-from refgrad.ops.matrices import adjoint, check_floating, check_square, matmul
+from refgrad.ops.matrices import SINGULAR, adjoint, check_floating, check_info, check_square, matmul
+from refgrad.samples import elements_of
 from refgrad.tensor import wrap
 from refgrad.types import contiguous_format
 
@@ -58,8 +60,7 @@ TERMS = 18  # of the power series, for matrices of norm up to 1
 def linalg_matrix_exp(self):
     check_square(self, "linalg.matrix_exp")
     check_floating(self, "linalg.matrix_exp")
-    wide = self.astype(np.float32) if self.dtype == np.float16 else self
-    return np.ascontiguousarray(exponential(wide).astype(self.dtype, copy=False))
+    return np.ascontiguousarray(exponential(self).astype(self.dtype, copy=False))
 
 
 def exponential(matrices):
@@ -100,6 +101,7 @@ def matrix_exp(self):
 
 @op(
     "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+    reduced="own",
     self=lambda grad, other, dim: calls.linalg_cross(other.conj(), grad, dim),
     other=lambda grad, self, dim: calls.linalg_cross(grad, self.conj(), dim),
 )
@@ -161,8 +163,7 @@ def linalg_tensorinv(self, ind=2):
         )
     matrix = calls.reshape(self, (prod(last), prod(first)))
     inverse, info = calls.linalg_inv_ex(matrix, False)
-    if info._array.any():
-        raise RuntimeError("Failed to invert the input tensor, because it is singular.")
+    check_info(elements_of(info), "inv", SINGULAR)
     return calls.reshape(inverse, (*last, *first))
 
 
@@ -195,7 +196,7 @@ def linalg_diagonal(A, offset=0, dim1=-2, dim2=-1):
 @composite("linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor")
 def linalg_vander(x, N=None):
     array = x._array
-    if array.dtype.kind == "b" or array.dtype == np.float16:
+    if array.dtype.kind == "b" or array.dtype in dtypes.REDUCED:
         raise RuntimeError(
             f"linalg.vander supports floating point, complex, and integer tensors, but got {kind_name(array)}"
         )
@@ -215,7 +216,7 @@ def vander(x, N=None, increasing=False):
     count = x._array.shape[0] if N is None else N
     if count < 0:
         raise RuntimeError("N must be non-negative.")
-    kind = x._array.dtype if x._array.dtype.kind in "fc" else np.dtype(np.int64)
+    kind = x._array.dtype if x._array.dtype.kind in "fcV" else np.dtype(np.int64)
     powers = wrap(np.empty((x._array.shape[0], count), kind))
     if count > 0:
         powers.select(1, 0).fill_(1)

@@ -8,25 +8,27 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes
+from refgrad.layout import widened
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite, op
 from refgrad.storage import version_cell
 
 # Shared
 
-
-def working(array: np.ndarray) -> np.ndarray:
-    """The array in the type in which statistics are computed."""
-    return array.astype(np.float32) if array.dtype == np.float16 else array
+LARGEST = float(np.finfo(np.float32).max)
 
 
 def statistics(array: np.ndarray, axes: tuple, eps: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean, variance and reciprocal standard deviation over some axes, which stay with size 1.
 
-    Sums are kept in double precision, so that the mean of equal numbers is that number.
+    Sums are kept in double precision, so that the mean of equal numbers is that number; squares that the
+    array's own type cannot hold are infinite all the same.
     """
     mean = array.mean(axes, keepdims=True, dtype=np.float64)
-    variance = np.square(array - mean).mean(axes, keepdims=True)
+    squares = np.square(array - mean)
+    variance = squares.mean(axes, keepdims=True)
+    if array.itemsize < 8 and (squares.sum(axes, keepdims=True) > LARGEST).any():
+        variance[squares.sum(axes, keepdims=True) > LARGEST] = np.inf
     found = mean, variance, 1 / np.sqrt(variance + eps)
     return tuple([x.astype(array.dtype, copy=False) for x in found])
 
@@ -38,26 +40,29 @@ def scaled_and_shifted(array: np.ndarray, scale: np.ndarray, shift: np.ndarray) 
 
 def refuse_kind(array: np.ndarray, name: str) -> None:
     """Refuse types that are not floating point."""
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in "fV":
         kind = dtypes.OF_NUMPY[array.dtype].scalar_type
         raise NotImplementedError(f"\"{name}\" not implemented for '{kind}'")
 
 
-def check_parameters(input: np.ndarray, *parameters: np.ndarray | None) -> None:
-    """Refuse parameters of another type than the input's.
+def check_parameters(input: np.ndarray, *parameters: np.ndarray | None) -> np.dtype:
+    """The type of the statistics and of the parameters: the input's, or float32 beside a reduced one.
 
     Raises:
-        RuntimeError: with PyTorch's text.
+        RuntimeError: the parameters have another, with PyTorch's text.
     """
-    first = next((array for array in parameters if array is not None), input)
-    if first.dtype is not input.dtype:
-        if first.dtype != np.float32:
+    given = [array for array in parameters if array is not None]
+    kind = given[0].dtype if given else input.dtype
+    if kind is not input.dtype:
+        if any(array.dtype != np.float32 for array in given):
             raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
-        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-    for array in parameters:
-        if array is not None and array.dtype is not first.dtype:
-            found, wanted = (dtypes.OF_NUMPY[a.dtype].scalar_type for a in (array, first))
+        if input.dtype not in dtypes.REDUCED:
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    for array in given:
+        if array.dtype is not kind:
+            found, wanted = (dtypes.OF_NUMPY[each].scalar_type for each in (array.dtype, kind))
             raise RuntimeError(f"expected scalar type {wanted} but found {found}")
+    return kind
 
 
 def normal_gradient(grad, normal, rstd, axes):
@@ -113,7 +118,7 @@ class DoubleBackward:
             total = -(self.rstd * self.rstd) * inner
         if grad_scale is not None:
             part = self.rstd * self.projected(grad_scale * self.grad_out)
-            total = part if total is None else total + part
+            total = part if total is None else total.add_(part)
         return total
 
     def scale_gradient(self, grad_input: Any) -> Any:
@@ -139,6 +144,7 @@ class DoubleBackward:
 @op(
     "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) "
     "-> (Tensor, Tensor, Tensor)",
+    reduced="own",
     nondifferentiable=(1, 2),
     jointly=(
         "input, weight, bias",
@@ -153,17 +159,16 @@ class DoubleBackward:
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     check_layer_norm(input, normalized_shape, weight, bias)
     refuse_kind(input, "LayerNormKernelImpl")
-    check_parameters(input, weight, bias)
+    kind = check_parameters(input, weight, bias)
     axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
-    array = working(np.ascontiguousarray(input).reshape(input.shape))
+    array = widened(np.ascontiguousarray(input).reshape(input.shape))
     mean, _, rstd = statistics(array, axes, eps)
     result = (array - mean) * rstd
     if weight is not None:
-        result = result * weight
+        result = result * widened(weight)
     if bias is not None:
-        result = result + bias
-    kind = input.dtype
-    return tuple([x.astype(kind, copy=False) for x in (result, mean, rstd)])
+        result = result + widened(bias)
+    return result.astype(input.dtype, copy=False), *[x.astype(kind, copy=False) for x in (mean, rstd)]
 
 
 def check_layer_norm(input, normalized_shape, weight, bias, separator=", "):
@@ -196,6 +201,7 @@ def check_layer_norm(input, normalized_shape, weight, bias, separator=", "):
     "native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, "
     "Tensor rstd, "
     "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    reduced="own",
     node="NativeLayerNormBackwardBackward0",
     jointly=(
         "input, weight, grad_out",
@@ -210,16 +216,27 @@ def check_layer_norm(input, normalized_shape, weight, bias, separator=", "):
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
     lead = input.ndim - len(normalized_shape)
     axes, batch = tuple(range(lead, input.ndim)), tuple(range(lead))
-    kind = input.dtype
-    grad, array, mean, rstd = working(grad_out), working(input), working(mean), working(rstd)
+    kind = input.dtype if weight is None else weight.dtype
+    grad, array, mean, rstd = widened(grad_out), widened(input), widened(mean), widened(rstd)
     normal = (array - mean) * rstd
     nothing = np.zeros(0, kind)
-    scaled = grad if weight is None else grad * weight
+    scaled = grad if weight is None else grad * widened(weight)
     results = [normal_gradient(scaled, normal, rstd, axes) if output_mask[0] else nothing]
-    results.append((grad * normal).sum(batch) if output_mask[1] else nothing)
-    results.append(grad.sum(batch) if output_mask[2] else nothing)
+    results.append(summed_rows(grad * normal, batch, kind) if output_mask[1] else nothing)
+    results.append(summed_rows(grad, batch, kind) if output_mask[2] else nothing)
     # No views: a gradient that another array stands behind is never added to in place.
-    return [np.asarray(x, kind, order="C") for x in results]
+    kinds = input.dtype, kind, kind if bias is None else bias.dtype
+    return [np.asarray(x, each, order="C") for x, each in zip(results, kinds)]
+
+
+def summed_rows(array: np.ndarray, axes: tuple, kind: np.dtype) -> np.ndarray:
+    """The sum over leading axes, which PyTorch keeps in the type of the parameter, row by row."""
+    if kind not in dtypes.REDUCED:
+        return array.sum(axes)
+    total = np.zeros(array.shape[len(axes) :], array.dtype)
+    for row in array.reshape(-1, *total.shape):
+        total = widened((total + row).astype(kind))
+    return total
 
 
 def layer_norm_second(grads, grad_out, input, normalized_shape, mean, rstd, weight, needed):
@@ -233,8 +250,10 @@ def layer_norm_second(grads, grad_out, input, normalized_shape, mean, rstd, weig
         second_weight = calls.sum__dim_IntList(second_weight, tuple(range(lead)))
     second_input = parts.input_gradient(grad_input, grad_weight) if needed[0] else None
     second_output = parts.output_gradient(grad_input, grad_weight, grad_bias) if needed[2] else None
-    # PyTorch fills flat memory, with three writes for the input, and gives out views of it.
-    return [reshaped_again(second_input, 3), second_weight, reshaped_again(second_output, 0)]
+    # PyTorch fills flat memory, with several writes for the input, and gives out views of it.
+    writes = 2 if grad_input is None else 3
+    found = ((second_input, writes), (second_weight, 0), (second_output, 0))
+    return [reshaped_again(gradient, count) for gradient, count in found]
 
 
 def reshaped_again(gradient, writes):
@@ -261,14 +280,15 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     check_layer_norm(input._array, normalized_shape, None if weight is None else weight._array, None, "")
     refuse_kind(input._array, "rms_norm")
-    eps = float(np.finfo(input._array.dtype).eps) if eps is None else eps
+    if eps is None:
+        eps = float(dtypes.finfo(dtypes.float32 if input.dtype in dtypes.HALVES else input.dtype).eps)
     dims = tuple(range(input._array.ndim - 1, input._array.ndim - len(normalized_shape) - 1, -1))
     if weight is not None and weight.dtype is not input.dtype:
         warn_once(
             f"Mismatch dtype between input and weight: input dtype = {input.dtype.cpp_name}, weight dtype "
             f"= {weight.dtype.cpp_name}, Cannot dispatch to fused implementation."
         )
-    upcast = calls.to__dtype(input, dtypes.float32) if input.dtype is dtypes.float16 else input
+    upcast = calls.to__dtype(input, dtypes.float32) if input.dtype in dtypes.HALVES else input
     squares = calls.mean__dim(calls.pow__Tensor_Scalar(upcast, 2), dims, True)
     result = calls.mul(upcast, calls.rsqrt(calls.add__Scalar(squares, eps)))
     if weight is not None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.layout import wrap_dim
+from refgrad.layout import widened, wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import written_zeros
 from refgrad.ops.reductions import as_mask, axes_of, cast, restored, row_major
@@ -70,6 +70,7 @@ def check_norm_dtype(name, kind, dtype):
 @op(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    reduced="own",
     self=lambda grad, self, ord, result, dim, keepdim: norm_back(grad, self, ord, result, dim or (), keepdim),
 )
 def vector_norm(self, ord, dim, keepdim, dtype):
@@ -77,7 +78,9 @@ def vector_norm(self, ord, dim, keepdim, dtype):
     axes = axes_of(dim, self.ndim)
     array = self if dtype is None else self.astype(dtype.numpy, copy=False)
     target = array.real.dtype
-    sizes = np.abs(array.astype(np.float32) if array.dtype == np.float16 else array)
+    sizes = np.abs(widened(array))
+    if ord and all(sizes.shape[axis] == 1 for axis in axes):
+        ord = math.inf  # the norm of one element is its size, without a power and a root
     return row_major(norm_of_sizes(sizes, ord, axes, keepdim).astype(target, copy=False))
 
 
@@ -127,8 +130,9 @@ def zeros_of(tensor):
 # Norms of matrices, as PyTorch composes them ----------------------------------------------------------------
 
 
-def checked_matrix_dims(self, dim, dtype):
-    """The two dimensions that the matrices lie in, counted from the front.
+def checked_matrix_dims(self, dim, dtype, by_values):
+    """The two dimensions that the matrices lie in, counted from the front; `by_values`: the norm is one of
+    singular values.
 
     Raises:
         RuntimeError: with PyTorch's text.
@@ -139,6 +143,8 @@ def checked_matrix_dims(self, dim, dtype):
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {kind.scalar_type}"
         )
+    if by_values and kind in dtypes.HALVES:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {kind.scalar_type}")
     if ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     if len(dim) != 2:
@@ -166,7 +172,7 @@ def of_singular_values(self, dims, keepdim, dtype, reduce):
     "ScalarType? dtype=None) -> Tensor"
 )
 def matrix_norm(self, ord, dim=(-2, -1), keepdim=False, dtype=None):
-    dims = checked_matrix_dims(self, dim, dtype)
+    dims = checked_matrix_dims(self, dim, dtype, abs(ord) == 2)
     if abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {order_text(ord)} not supported.")
 
@@ -191,7 +197,7 @@ def matrix_norm(self, ord, dim=(-2, -1), keepdim=False, dtype=None):
     "ScalarType? dtype=None) -> Tensor"
 )
 def matrix_norm_by_name(self, ord="fro", dim=(-2, -1), keepdim=False, dtype=None):
-    dims = checked_matrix_dims(self, dim, dtype)
+    dims = checked_matrix_dims(self, dim, dtype, ord == "nuc")
     if ord == "fro":
         return calls.linalg_vector_norm(self, 2, dims, keepdim, dtype)
     if ord != "nuc":
@@ -243,6 +249,7 @@ TINY = 1e-7  # what PyTorch adds to a norm before it divides by it
 
 @op(
     "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+    reduced="own",
     inplace=True,
     self=lambda grad, self, p, dim, maxnorm: renorm_back(grad, self, p, dim, maxnorm),
 )

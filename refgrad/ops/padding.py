@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from refgrad.op import calls, composite, op
+from refgrad.ops.checks import written_zeros
 from refgrad.ops.copying import number_in
 from refgrad.ops.reductions import row_major
 
@@ -18,6 +19,9 @@ UNSUPPORTED = (
     "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
     "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
 )
+
+MODES = {"constant": "constant", "reflect": "reflection", "replicate": "replication", "circular": "circular"}
+"""The word for each mode in the names of the ops."""
 
 
 def pairs_of(padding: Any, ndim: int) -> list[tuple[int, int]]:
@@ -31,6 +35,7 @@ def pairs_of(padding: Any, ndim: int) -> list[tuple[int, int]]:
 
 @op(
     "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
+    reduced="own",
     self=lambda grad, pad: calls.constant_pad_nd(grad, [-count for count in pad], 0),
 )
 def constant_pad_nd(self, pad, value):
@@ -119,7 +124,7 @@ def declare_padding(name: str, title: str, mode: str, dims: int) -> None:
         f"{back_name}(Tensor grad_output, Tensor self, SymInt[{2 * dims}] padding) -> Tensor",
         node=f"{title}BackwardBackward0",
         grad_output=lambda grad, padding: forward_again(grad, padding),
-        self=lambda grad: grad.new_zeros(grad.shape),
+        self=lambda grad: written_zeros(grad, grad.shape),
     )
     def unpadded(grad_output, self, padding):
         result = np.zeros(self.shape, self.dtype)
@@ -164,6 +169,8 @@ def circular(self: Any, padding: Any) -> Any:
 
 @composite('pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor')
 def pad(self, pad, mode="constant", value=None):
+    if mode not in MODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     ndim = self._array.ndim
@@ -180,8 +187,5 @@ def pad(self, pad, mode="constant", value=None):
     if 1 <= dims <= 3 and ndim in (dims + 1, dims + 2):
         if mode == "circular":
             return circular(self, pad)
-        name = {"reflect": "reflection", "replicate": "replication"}.get(mode)
-        if name is None:
-            raise NotImplementedError(f"Unrecognised padding mode {mode}")
-        return getattr(calls, f"{name}_pad{dims}d")(self, pad)
+        return getattr(calls, f"{MODES[mode]}_pad{dims}d")(self, pad)
     raise NotImplementedError(UNSUPPORTED.format(len(pad), ndim))

@@ -5,8 +5,9 @@ Their gradients are ops of their own, since graphs of second order show them.
 
 import numpy as np
 
+from refgrad import dtypes
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import computed, kind_name, not_implemented, only
+from refgrad.ops.checks import computed, kind_name, not_implemented, only, written_zeros
 from refgrad.ops.copying import number_in
 from refgrad.ops.random import draws_from
 from refgrad.ops.selection import clamped
@@ -26,6 +27,7 @@ op(
     laid_out_by="self",
     inplace=True,
     inplace_node="ThresholdBackward1",
+    reduced="own",
     self=lambda grad, self, threshold: calls.threshold_backward(grad, self, threshold),
 )(threshold_kernel)
 
@@ -175,7 +177,7 @@ def prelu_grad_back(grads, self, weight, grad_output):
 def prelu_cross_back(grad, self, grad_output):
     """The gradient of an operand through the gradient of the other."""
     if grad is None:
-        return calls.zeros_like(self)
+        return written_zeros(self, self.shape)
     return calls.where__self(self >= 0, grad.new_zeros(()), grad_output * grad)
 
 
@@ -335,13 +337,14 @@ def softshrink_kernel(self, lambd):
 
 @op(
     "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    reduced="own",
     laid_out_by="self",
     self=lambda grad, self, lambd: calls.softshrink_backward(grad, self, lambd),
 )
 def softshrink(self, lambd):
-    if self.dtype.kind != "f":
+    if self.dtype.kind not in "fV":
         raise not_implemented("softshrink_check", self)
-    limit = float(np.finfo(self.dtype).max)
+    limit = float(dtypes.finfo(dtypes.OF_NUMPY[self.dtype]).max)
     if not 0 <= lambd <= limit:
         raise RuntimeError(
             f"lambda must be in range [0, {limit:g}] for input dtype {kind_name(self)}, but found {lambd:g}"

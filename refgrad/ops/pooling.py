@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes, duals, modes
+from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import written_zeros
 from refgrad.ops.reductions import row_major
@@ -48,6 +49,8 @@ class Patches:
     ):
         self.count = count
         self.shape = shape
+        self.mean = mean
+        self.check_rank()
         self.sizes = shape[-count:]
         self.kernel = repeated(kernel, count)
         self.stride = repeated(stride, count) if len(stride) else self.kernel
@@ -79,10 +82,40 @@ class Patches:
             if min(values) <= 0:
                 listed = " ".join(f"{short}{letter}: {n}" for letter, n in zip(letters, values, strict=True))
                 raise RuntimeError(f"{name} should be greater than zero, but got {listed}")
+        self.check_sizes()
+
+    def check_rank(self) -> None:
+        """Refuse too few or too many dimensions, but for those that mean-pooling looks at after its options.
+
+        Raises:
+            RuntimeError, IndexError: with PyTorch's text.
+        """
         ndim = len(self.shape)
-        if ndim not in (self.count + 1, self.count + 2) or 0 in self.shape[-self.count - 1 :]:
+        if ndim in (self.count + 1, self.count + 2):
+            return
+        if not self.mean or self.count == 3:
             raise RuntimeError(
                 f"non-empty {self.count + 1}D or {self.count + 2}D (batch mode) tensor expected for input"
+            )
+        wrap_dim(-self.count - 1, ndim)
+
+    def check_sizes(self) -> None:
+        """Refuse an input without channels or without an image.
+
+        Raises:
+            RuntimeError: with PyTorch's text.
+        """
+        is_empty = 0 in self.shape[-self.count - 1 :]
+        if self.count == 3 and is_empty:
+            name = "avg_pool3d()" if self.mean else "max_pool3d_with_indices_out_cpu_template()"
+            raise RuntimeError(
+                f"{name}: Expected input's non-batch dimensions to have positive length, but input has a "
+                f"shape of {list(self.shape)} and non-batch dimension 0 has length zero!"
+            )
+        if is_empty or len(self.shape) > self.count + 2:
+            raise RuntimeError(
+                f"Expected {self.count + 1}D or {self.count + 2}D (batch mode) tensor with optional 0 dim "
+                f"batch size for input, but got:{list(self.shape)}"
             )
 
     def check_padding(self) -> None:
@@ -166,14 +199,23 @@ def no_patches(name: str, array: np.ndarray) -> Exception:
 # Maximum
 
 
+def largest_in(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest value of each row and its place: the first of equal ones, but the last NaN."""
+    chosen = flat.argmax(-1)
+    values = np.take_along_axis(flat, chosen[..., None], -1)[..., 0]
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        last = flat.shape[-1] - 1 - np.isnan(flat)[..., ::-1].argmax(-1)
+        chosen = np.where(np.isnan(values), last, chosen)
+    return values, chosen
+
+
 def maximum_of(array: np.ndarray, patches: Patches) -> tuple[np.ndarray, np.ndarray]:
     """The maximum of each patch, and its place in the flattened spatial dimensions."""
     floating = array.dtype.kind == "f"
     lowest = -np.inf if floating else np.iinfo(array.dtype).min
     window = patches.window(array, lowest)
     flat = window.reshape(*window.shape[: -patches.count], -1)
-    chosen = flat.argmax(-1)
-    values = np.take_along_axis(flat, chosen[..., None], -1)[..., 0]
+    values, chosen = largest_in(flat)
     place = np.zeros((), np.int64)
     offsets = np.unravel_index(chosen, patches.kernel)
     for axis in range(patches.count):
@@ -275,6 +317,7 @@ def declare_avg_pool(count: int) -> None:
     @op(
         f"{name}(Tensor self, int[{count}] kernel_size, int[{count}] stride=[], int[{count}] padding=0, "
         "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+        reduced="own" if count == 3 else "",  # where they are refused
         node=f"{title}Backward0",
         self=back,
     )
@@ -283,10 +326,11 @@ def declare_avg_pool(count: int) -> None:
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         patches = Patches(self.shape, count, kernel_size, stride, padding, (1,), ceil_mode, True)
-        if self.dtype.kind not in "fi" or self.dtype.kind == "i" and self.dtype != np.int64:
+        kind = self.dtype
+        if kind in dtypes.REDUCED or kind.kind not in "fi" or kind.kind == "i" and kind != np.int64:
             raise no_patches(f"avg_pool{count}d_out_frame" if count == 3 else "avg_pool2d", self)
         axes = tuple(range(-count, 0))
-        total = patches.window(self, 0).sum(axes, dtype=np.float32 if self.dtype == np.float16 else None)
+        total = patches.window(self, 0).sum(axes)
         divisor = patches.divisor(count_include_pad, divisor_override)
         if self.dtype.kind == "i":
             return (total / divisor).astype(self.dtype)
@@ -295,6 +339,7 @@ def declare_avg_pool(count: int) -> None:
     @op(
         f"{name}_backward(Tensor grad_output, Tensor self, int[{count}] kernel_size, int[{count}] stride, "
         f"int[{count}] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+        reduced="own",
         node=f"{title}BackwardBackward0",
         grad_output=again,
         self=lambda grad: written_zeros(grad, grad.shape),
@@ -332,9 +377,9 @@ for spatial in (2, 3):
 # One dimension, as two of which the first has size 1
 
 
-def check_rank(self: Any, name: str, text: str) -> None:
+def check_rank(self: Any, name: str, text: str, may_be_empty: bool = True) -> None:
     """Refuse inputs without a dimension of channels."""
-    if self._array.ndim not in (2, 3):
+    if self._array.ndim not in (2, 3) or not may_be_empty and 0 in self._array.shape[-2:]:
         raise RuntimeError(text.format(name=name, ndim=self._array.ndim, shape=list(self._array.shape)))
 
 
@@ -401,7 +446,7 @@ def check_single(name, **options):
     "int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
 )
 def max_pool1d_with_indices(self, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
-    check_rank(self, "max_pool1d", MAX_RANK)
+    check_rank(self, "max_pool1d", MAX_RANK, may_be_empty=False)
     kernel, step, pad, gap = single_options(kernel_size, stride, padding, dilation)
     check_max_pool1d(self, kernel, step, pad, gap, ceil_mode)
     found = calls.max_pool2d_with_indices(
@@ -416,7 +461,7 @@ def max_pool1d_with_indices(self, kernel_size, stride=(), padding=(0,), dilation
 )
 def max_pool1d(self, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
     array = self._array
-    if array.dtype.kind not in "f":
+    if array.dtype.kind not in "fV":
         raise no_patches("max_pool1d_impl", array)
     if modes.grad_enabled() and self.requires_grad or modes.DUALS and duals.tangent_of(self) is not None:
         return max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]

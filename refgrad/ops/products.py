@@ -8,6 +8,7 @@ from typing import Any
 
 from refgrad.layout import broadcast_shapes, strides_of
 from refgrad.op import calls, composite
+from refgrad.tensor import Tensor
 
 
 @composite("matmul(Tensor self, Tensor other) -> Tensor")
@@ -94,11 +95,12 @@ def linear(input, weight, bias=None):
         return matmul(input, calls.t(weight))
     if len(shape) == 2:
         return calls.addmm(bias, input, calls.t(weight))
-    if bias._array.ndim == 1 and input._array.flags.c_contiguous:
+    if bias._array.ndim == 1 and type(input) is Tensor and input._array.flags.c_contiguous:
         tall = calls.reshape(input, (prod(shape[:-1]), shape[-1]))
         result = calls.addmm(bias, tall, calls.t(weight))
         return calls.view(result, (*shape[:-1], result._array.shape[1]))
-    return calls.add_(matmul(input, calls.t(weight)), bias)
+    add = calls.add_ if type(input) is Tensor else calls.add
+    return add(matmul(input, calls.t(weight)), bias)
 
 
 @composite("linalg_matmul(Tensor self, Tensor other) -> Tensor")

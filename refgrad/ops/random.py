@@ -14,6 +14,7 @@ from refgrad.generator import Generator as Stream
 from refgrad.layout import Layout
 from refgrad.op import calls, op
 from refgrad.ops.views import expand
+from refgrad.samples import Batched
 from refgrad.tensor import Tensor, type_name, wrap
 from refgrad.types import CPU, Device
 
@@ -69,8 +70,11 @@ def draws_from(generator: Generator | None) -> Generator:
 
     Raises:
         RuntimeError: inside a `vmap` that forbids random numbers.
+        Batched: inside one that draws other numbers for each sample.
     """
-    if modes.state.no_random:
+    if modes.state.randomness == "different":
+        raise Batched
+    if modes.state.randomness == "error":
         raise RuntimeError(
             "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
             "'different' randomness flags on vmap or perform the randomness operation out of vmap"
@@ -108,7 +112,7 @@ def filled_zeros(grad, sizes):
 
 def write_random(text, node, kernel, **formulas):
     """Declare an op that overwrites its first argument with random numbers."""
-    return op(text, self=zeros_for, node=node, writes=True, **formulas)(kernel)
+    return op(text, self=zeros_for, node=node, writes=True, reduced="own", **formulas)(kernel)
 
 
 # Written in place -------------------------------------------------------------------------------------------
@@ -121,12 +125,12 @@ def check_bounds(low, high, dtype):
         NotImplementedError: the type is no floating one.
         RuntimeError: with PyTorch's text.
     """
-    if dtype.kind not in "fc":
+    if dtype.kind not in "fcV":
         raise refuse("check_uniform_bounds", dtype)
     if low == 0 and high == 1:
         return
-    real = dtype if dtype.kind == "f" else np.dtype(f"f{dtype.itemsize // 2}")
-    name, largest = dtypes.OF_NUMPY[dtype].cpp_name, float(np.finfo(real).max)
+    real = dtype if dtype.kind in "fV" else np.dtype(f"f{dtype.itemsize // 2}")
+    name, largest = dtypes.OF_NUMPY[dtype].cpp_name, float(dtypes.finfo(dtypes.OF_NUMPY[real]).max)
     for word, bound in (("from", low), ("to", high)):
         if not -largest <= bound <= largest:
             raise RuntimeError(f"{word} is out of bounds for {name}")
@@ -156,7 +160,7 @@ uniform_ = write_random(
 def normal_kernel(self, mean, std, generator):
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    if self.dtype.kind not in "fc":
+    if self.dtype.kind not in "fcV":
         raise refuse("normal_kernel_cpu", self.dtype)
     contiguous = bool(self.flags.c_contiguous)
     put(self, draws_from(generator).normal(self.size, self.dtype, mean, std, contiguous))
@@ -185,7 +189,7 @@ bernoulli_ = write_random(
 
 
 def bernoulli_tensor_kernel(self, p, generator):
-    if p.dtype.kind != "f":
+    if p.dtype.kind not in "fV":
         raise refuse("bernoulli_tensor_cpu_p_", p.dtype)
     if self.dtype.kind == "c":
         raise refuse("bernoulli_tensor_cpu_self_", self.dtype)
@@ -228,8 +232,8 @@ def check_integers(low, high, dtype):
         raise refuse("random_kernel_cpu", dtype)
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    if dtype.kind == "f":
-        smallest, largest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+    if dtype.kind in "fV":
+        smallest, largest = float(dtypes.finfo(kind).min), float(dtypes.finfo(kind).max)
     elif dtype.kind == "b":
         smallest, largest = 0, 1
     else:
@@ -237,8 +241,8 @@ def check_integers(low, high, dtype):
     for word, bound in (("from", low), ("to - 1", high - 1)):
         if not smallest <= bound <= largest:
             raise RuntimeError(f"{word} is out of bounds for {kind.cpp_name}")
-    if dtype.kind == "f":
-        digits = np.finfo(dtype).nmant + 1
+    if dtype.kind in "fV":
+        digits = dtypes.finfo(kind).nmant + 1
         for word, bound in (("from", low), ("to - 1", high - 1)):
             if not -(2**digits) <= bound <= 2**digits:
                 warnings.warn(
@@ -252,7 +256,7 @@ def check_integers(low, high, dtype):
 
 def representable(low, high, dtype):
     """A range of integers moved inwards to bounds that a floating type holds exactly."""
-    digits = np.finfo(dtype).nmant + 1
+    digits = dtypes.finfo(dtypes.OF_NUMPY[dtype]).nmant + 1
     following, previous = int(dtype.type(low + 1)), int(dtype.type(high - 1))
     if following < low:
         low = following + (1 << (abs(low + 1).bit_length() - digits))
@@ -264,7 +268,7 @@ def representable(low, high, dtype):
 def random_from_kernel(self, low, high, generator):
     if high is not None:
         check_integers(low, high, self.dtype)
-        if self.dtype.kind == "f":
+        if self.dtype.kind in "fV":
             low, high = representable(low, high, self.dtype)
     put(self, draws_from(generator).randint(self.size, low, high, self.dtype))
 
@@ -293,7 +297,7 @@ random_ = write_random(
 
 
 def exponential_kernel(self, lambd, generator):
-    if self.dtype.kind != "f":
+    if self.dtype.kind not in "fV":
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution. dtype must be a floating "
             "point but you "
@@ -329,7 +333,7 @@ geometric_ = write_random(
 def log_normal_kernel(self, mean, std, generator):
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    if self.dtype.kind != "f":
+    if self.dtype.kind not in "fV":
         raise refuse("log_normal_cpu", self.dtype)
     put(self, draws_from(generator).log_normal(self.size, self.dtype, mean, std))
 
@@ -344,7 +348,7 @@ log_normal_ = write_random(
 def cauchy_kernel(self, median, sigma, generator):
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    if self.dtype.kind != "f":
+    if self.dtype.kind not in "fV":
         raise RuntimeError(
             "Cauchy distribution is a continuous probability distribution. dtype must be a floating point "
             f"but you specified {dtypes.OF_NUMPY[self.dtype].cpp_name}"

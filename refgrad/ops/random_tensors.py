@@ -7,7 +7,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import broadcast_shapes, kept_strides, lies_oddly
 from refgrad.op import composite, op
-from refgrad.ops.copying import empty_strided
+from refgrad.ops.copying import check_device, empty_strided
 from refgrad.ops.creation import OPTIONS, checked_size, finished, kind_of
 from refgrad.ops.random import (
     bernoulli_kernel,
@@ -20,6 +20,7 @@ from refgrad.ops.random import (
     uniform_kernel,
     zeros_for,
 )
+from refgrad.samples import stop_at_batched
 from refgrad.types import contiguous_format
 
 # New tensors by shape ---------------------------------------------------------------------------------------
@@ -30,6 +31,7 @@ LIKE_OPTIONS = f"{RANDOM_OPTIONS}, MemoryFormat? memory_format=None"
 
 @composite(f"rand(SymInt[] size, {RANDOM_OPTIONS}) -> Tensor")
 def rand(size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    check_device(device)
     array = np.empty(checked_size(size), kind_of(dtype))
     uniform_kernel(array, 0.0, 1.0, generator)
     return finished(array, requires_grad)
@@ -37,6 +39,7 @@ def rand(size, generator=None, dtype=None, layout=None, device=None, pin_memory=
 
 @composite(f"randn(SymInt[] size, {RANDOM_OPTIONS}) -> Tensor")
 def randn(size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    check_device(device)
     array = np.empty(checked_size(size), kind_of(dtype))
     normal_kernel(array, 0.0, 1.0, generator)
     return finished(array, requires_grad)
@@ -61,6 +64,7 @@ def randint_low(
     pin_memory=False,
     requires_grad=False,
 ):
+    check_device(device)
     array = np.empty(checked_size(size), (dtypes.int64 if dtype is None else dtype).numpy)
     random_from_kernel(array, low, high, generator)
     return finished(array, requires_grad)
@@ -68,12 +72,12 @@ def randint_low(
 
 @composite(f"randperm(SymInt n, {RANDOM_OPTIONS}) -> Tensor")
 def randperm(n, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    check_device(device)
     kind = dtypes.int64 if dtype is None else dtype
     checked_size((n,))
-    if kind.category == dtypes.FLOATING and n > 2 ** (np.finfo(kind.numpy).nmant + 1) + 1:
+    if kind.category == dtypes.FLOATING and n > 2 ** (dtypes.finfo(kind).nmant + 1) + 1:
         raise RuntimeError(
-            f"n cannot be greater than {2 ** (np.finfo(kind.numpy).nmant + 1) + 1} "
-            f"for {kind.scalar_type} type."
+            f"n cannot be greater than {2 ** (dtypes.finfo(kind).nmant + 1) + 1} for {kind.scalar_type} type."
         )
     if kind.category == dtypes.INTEGER and n > np.iinfo(kind.numpy).max:
         raise RuntimeError(f"value cannot be converted to type {kind.numpy.name}_t without overflow")
@@ -84,6 +88,7 @@ def randperm(n, generator=None, dtype=None, layout=None, device=None, pin_memory
 
 def empty_as(tensor, dtype=None, memory_format=None):
     """New memory in the shape of a tensor, laid out alike unless it shall be contiguous."""
+    stop_at_batched(tensor)
     array = tensor._array
     kind = array.dtype if dtype is None else dtype.numpy
     if memory_format is contiguous_format or (array.flags.c_contiguous and not lies_oddly(array)):
@@ -102,6 +107,7 @@ def rand_like(
     requires_grad=False,
     memory_format=None,
 ):
+    check_device(device)
     array = empty_as(self, dtype, memory_format)
     uniform_kernel(array, 0.0, 1.0, generator)
     return finished(array, requires_grad)
@@ -118,6 +124,7 @@ def randn_like(
     requires_grad=False,
     memory_format=None,
 ):
+    check_device(device)
     array = empty_as(self, dtype, memory_format)
     normal_kernel(array, 0.0, 1.0, generator)
     return finished(array, requires_grad)
@@ -135,6 +142,7 @@ def randint_like(
     requires_grad=False,
     memory_format=None,
 ):
+    check_device(device)
     array = empty_as(self, dtype, memory_format)
     random_from_kernel(array, 0, high, generator)
     return finished(array, requires_grad)
@@ -153,6 +161,7 @@ def randint_like_low(
     requires_grad=False,
     memory_format=None,
 ):
+    check_device(device)
     array = empty_as(self, dtype, memory_format)
     random_from_kernel(array, low, high, generator)
     return finished(array, requires_grad)
@@ -199,6 +208,7 @@ def check_deviations(std):
 
 @op(
     "normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
+    reduced="own",
     mean=lambda grad, mean_sym_sizes: filled_zeros(grad, mean_sym_sizes),
     node="NormalBackward1",
 )
@@ -208,6 +218,7 @@ def normal_means(mean, std, generator):
 
 @op(
     "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
+    reduced="own",
     std=lambda grad, std_sym_sizes: filled_zeros(grad, std_sym_sizes),
     node="NormalBackward2",
 )
@@ -218,6 +229,7 @@ def normal_deviations(mean, std, generator):
 
 @op(
     "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
+    reduced="own",
     mean=lambda grad, mean_sym_sizes: filled_zeros(grad, mean_sym_sizes),
     std=lambda grad, std_sym_sizes: filled_zeros(grad, std_sym_sizes),
     node="NormalBackward3",
@@ -241,6 +253,7 @@ def normal_size(
     pin_memory=False,
     requires_grad=False,
 ):
+    check_device(device)
     array = np.empty(checked_size(size), kind_of(dtype))
     normal_kernel(array, mean, std, generator)
     return finished(array, requires_grad)
@@ -249,11 +262,12 @@ def normal_size(
 @op(
     "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) "
     "-> Tensor",
+    reduced="own",
 )
 def multinomial(self, num_samples, replacement, generator):
     if not 1 <= self.ndim <= 2:
         raise RuntimeError("prob_dist must be 1 or 2 dim")
-    if self.dtype.kind != "f":
+    if self.dtype.kind not in "fV":
         kind = dtypes.OF_NUMPY[self.dtype].scalar_type
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {kind}")
     if num_samples <= 0:

@@ -290,36 +290,54 @@ def gradients_of_layer(
     return [wrap(array) if asked else None for array, asked in zip(found, wanted, strict=True)]
 
 
-def differentiable_gradients(grads, inputs, reverse, has_biases, wanted):
-    """The gradients with a graph of their own: the layer is run again, and back, by plain ops."""
+def steps_of(inputs: tuple, reverse: bool) -> list[tuple]:
+    """The steps of a layer, run by plain ops: place, hidden state before, gates and cell."""
     input, weight0, weight1, weight2, weight3, h, c = inputs
-    projected = calls.matmul(input, weight0.t())
-    projected = projected + (weight2 + weight3) if has_biases else projected
     count = input._array.shape[0]
     steps = []
     for t in range(count - 1, -1, -1) if reverse else range(count):
-        before = (h, c)
-        enter, keep, new, leave = calls.unsafe_chunk(projected[t] + calls.matmul(h, weight1.t()), 4, 1)
+        projected = calls.linear(input.select(0, t), weight0, weight2)
+        enter, keep, new, leave = calls.unsafe_chunk(projected + calls.linear(h, weight1, weight3), 4, 1)
         gates = (enter.sigmoid(), keep.sigmoid(), new.tanh(), leave.sigmoid())
-        c = gates[1] * c + gates[0] * gates[2]
+        before, c = (h, c), gates[1] * c + gates[0] * gates[2]
         h = gates[3] * c.tanh()
         steps.append((t, before, gates, c))
-    grad_output, dh, dc = (grads[0], *(h * 0 if grad is None else grad for grad in grads[1:3]))
-    slopes, earlier = [None] * count, [None] * count
+    return steps
+
+
+def differentiable_gradients(grads, inputs, reverse, has_biases, wanted):
+    """The gradients with a graph of their own: the layer is run again, and back, by plain ops."""
+    input, weight0, weight1, *biases, h, c = inputs
+    count, one = input._array.shape[0], input.new_ones(())
+    if not has_biases:
+        biases = [weight0.new_zeros(weight0._array.shape[:1])] * 2
+    steps = steps_of((input, weight0, weight1, *biases, h, c), reverse)
+    shape = (count, *h._array.shape)
+    grad_output, dh, dc = (
+        h.new_zeros(size) if grad is None else grad
+        for grad, size in zip(grads, (shape, shape[1:], shape[1:]))
+    )
+    lines: list = [None] * count
+    sums: list = [None, None, None]  # the gradients of the weights and of a bias
     for t, (h_before, c_before), (enter, keep, new, leave), c in reversed(steps):
-        dh = dh if grad_output is None else dh + grad_output[t]
-        level = c.tanh()
-        dc = dc + dh * leave * (1 - level * level)
-        parts = [dc * new * enter * (1 - enter), dc * c_before * keep * (1 - keep)]
-        parts += [dc * enter * (1 - new * new), dh * level * leave * (1 - leave)]
-        slopes[t], earlier[t] = calls.cat(parts, 1), h_before
-        dc, dh = dc * keep, calls.matmul(slopes[t], weight1)
-    flat = calls.cat(slopes, 0)
-    lines = calls.cat(list(input.unbind(0)), 0)
-    of_weights = [calls.matmul(flat.t(), operand) for operand in (lines, calls.cat(earlier, 0))]
-    bias = flat.sum(0) if has_biases else None
-    found = [calls.matmul(calls.stack(slopes, 0), weight0), *of_weights, bias, bias, dh, dc]
-    return [gradient if one else None for gradient, one in zip(found, wanted, strict=True)]
+        dh = grad_output.select(0, t) + dh
+        dc = dc + dh * leave * calls.sub(one, c.tanh() * c.tanh())
+        slopes = calls.cat(
+            [
+                dc * new * enter * calls.sub(one, enter),
+                dc * c_before * keep * calls.sub(one, keep),
+                dc * enter * calls.sub(one, new * new),
+                dh * c.tanh() * leave * calls.sub(one, leave),
+            ],
+            1,
+        )
+        dh, dc = calls.mm(slopes, weight1), dc * keep
+        lines[t] = calls.mm(slopes, weight0).unsqueeze(0)
+        parts = [calls.mm(slopes.transpose(0, 1), operand) for operand in (input.select(0, t), h_before)]
+        parts.append(slopes.sum(0))
+        sums = [part if whole is None else whole.add_(part) for whole, part in zip(sums, parts, strict=True)]
+    found = [calls.cat(lines, 0), sums[0], sums[1], sums[2], sums[2], dh, dc]
+    return [gradient if asked else None for gradient, asked in zip(found, wanted, strict=True)]
 
 
 @op(

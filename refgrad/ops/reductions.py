@@ -8,12 +8,12 @@ from math import prod as product
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.layout import expands_to, wrap_dim
+from refgrad.layout import expands_to, widened, wrap_dim
 from refgrad.modes import grad_enabled, state
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import not_implemented, written_zeros
+from refgrad.ops.checks import not_implemented, put_into, written_zeros
 from refgrad.return_types import named
-from refgrad.tensor import wrap
+from refgrad.tensor import Tensor, wrap
 
 COMMON = (np.dtype("float32"), np.dtype("float64"))  # types whose sums need no other type
 
@@ -74,9 +74,10 @@ def row_major(array):
 
 
 def accumulated(ufunc, array, axes, keepdim, target):
-    """A reduction by a ufunc, in a type that is at least as precise as single precision."""
-    if target == np.float16:
-        return row_major(ufunc.reduce(array, axis=axes, dtype=np.float32, keepdims=keepdim).astype(target))
+    """A reduction by a ufunc, in the type of its result."""
+    if ufunc is np.add and target in dtypes.REDUCED:  # asked for before it was in use, see reduced.py
+        wide = accumulated(ufunc, widened(array.astype(target)), axes, keepdim, dtypes.float32.numpy)
+        return wide.astype(target)
     return row_major(ufunc.reduce(array, axis=axes, dtype=target, keepdims=keepdim))
 
 
@@ -84,7 +85,7 @@ def summed_type(array, dtype):
     """The type of a sum or product: the one asked for; that of integers is int64."""
     if dtype is not None:
         return dtype.numpy
-    return array.dtype if array.dtype.kind in "fc" else dtypes.int64.numpy
+    return array.dtype if array.dtype.kind in "fcV" else dtypes.int64.numpy
 
 
 # Sum and mean -----------------------------------------------------------------------------------------------
@@ -203,7 +204,7 @@ def nanmean(self, dim=None, keepdim=False, dtype=None):
             "nanmean(): expected input to have floating point or complex dtype "
             f"but got {self.dtype.scalar_type}"
         )
-    present = as_mask(~np.isnan(self._array))
+    present = calls.logical_not(calls.isnan(self))
     count = calls.sum__dim_IntList(present, dim, keepdim)
     return calls.nansum(self, dim, keepdim, dtype) / count
 
@@ -242,6 +243,7 @@ def trace_back(grad, sizes):
 
 @op(
     "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    reduced="own",
     self=lambda grad, self, result: product_back(grad, cast(self, grad.dtype), result),
 )
 def prod(self, dtype):
@@ -250,6 +252,7 @@ def prod(self, dtype):
 
 @op(
     "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    reduced="own",
     node="ProdBackward1",
     self=lambda grad, self, result, dim, keepdim: product_dim_back(
         grad, cast(self, grad.dtype), result, dim, keepdim
@@ -305,16 +308,15 @@ def evenly_distributed(grad, self, result):
     """The gradient of an extreme of all elements: in equal parts to those that equal it."""
     value = result._array
     mask = as_mask(np.isnan(self._array) if np.isnan(value) else np.equal(self._array, value))
-    return self.new_zeros(self.shape).masked_fill_(
-        mask, grad / wrap(np.asarray(np.count_nonzero(mask._array)))
-    )
+    share = grad / wrap(np.asarray(np.count_nonzero(mask._array)))
+    return put_into(self.new_zeros(self.shape), Tensor.masked_fill_, Tensor.masked_fill, mask, share)
 
 
 def scattered(grad, dim, indices, sizes, keepdim):
     """The gradient of elements that were selected along a dimension, put where they came from."""
     ndim = len(sizes)
     grad, indices = restored(grad, (dim,), ndim, keepdim), restored(indices, (dim,), ndim, keepdim)
-    return written_zeros(grad, sizes).scatter_(dim, indices, grad)
+    return put_into(written_zeros(grad, sizes), Tensor.scatter_, Tensor.scatter, dim, indices, grad)
 
 
 def shared_by_ties(grad, self, result, dims, keepdim):

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from refgrad import dtypes
 from refgrad.op import calls, op
-from refgrad.ops.checks import in_single, not_implemented
+from refgrad.ops.checks import not_implemented
 
 
 def rounding(name, function, complex_error="{} is not supported for complex inputs"):
@@ -48,7 +49,7 @@ def round_decimals(self, decimals):
         return round_.kernel(self)
     if self.dtype.kind != "f":
         raise not_implemented("round_cpu", self)
-    return in_single(rounded_to)(self, decimals)
+    return rounded_to(self, decimals)
 
 
 @op("frac(Tensor self) -> Tensor", promote="same", inplace=True, self=lambda grad: grad)
@@ -60,6 +61,7 @@ def frac(self):
 
 @op(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+    reduced="own",
     promote="same",
     laid_out_by="self, nan",
     inplace=True,
@@ -67,14 +69,14 @@ def frac(self):
     self=lambda grad, self: grad * calls.isfinite(self),
 )
 def nan_to_num(self, nan, posinf, neginf):
-    if self.dtype.kind not in "fc":
+    if self.dtype.kind not in "fcV":
         return self.copy(order="K")
     if self.dtype.kind == "c":
         result = np.empty_like(self)
         result.real = nan_to_num.kernel(self.real, nan, posinf, neginf)
         result.imag = nan_to_num.kernel(self.imag, nan, posinf, neginf)
         return result
-    limits = np.finfo(self.dtype)
+    limits = dtypes.finfo(dtypes.OF_NUMPY[self.dtype])
     nan = 0.0 if nan is None else nan
     posinf = limits.max if posinf is None else posinf
     neginf = limits.min if neginf is None else neginf

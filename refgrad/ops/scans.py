@@ -3,15 +3,14 @@
 import numpy as np
 
 from refgrad import dtypes, modes
-from refgrad.layout import wrap_dim
+from refgrad.layout import widened, wrap_dim
 from refgrad.op import calls, op
-from refgrad.ops.checks import not_implemented, written_zeros
+from refgrad.ops.checks import not_implemented, put_into, written_zeros
 from refgrad.ops.reductions import as_mask, cast, row_major, summed_type
 from refgrad.return_types import named
 from refgrad.tensor import wrap
 
 WIDER = {
-    np.dtype("float16"): np.float32,
     np.dtype("float32"): np.float64,
     np.dtype("complex64"): np.complex128,
 }
@@ -22,8 +21,11 @@ def scanned(ufunc, array, dim, target):
     axis = wrap_dim(dim, array.ndim)
     if not array.ndim:
         return np.array(array, target)
-    running = ufunc.accumulate(array, axis=axis, dtype=WIDER.get(target, target))
-    if ufunc is np.add and target.kind in "fc":
+    wide = WIDER.get(target, target)
+    if target in dtypes.REDUCED:
+        array, wide = widened(array.astype(target)), dtypes.float32.numpy
+    running = ufunc.accumulate(array, axis=axis, dtype=wide)
+    if ufunc is np.add and target.kind in "fcV":
         running += 0.0  # sums begin with +0
     return row_major(running.astype(target, copy=False))
 
@@ -36,11 +38,13 @@ def reversed_sum(tensor, dim):
 def running(name, ufunc, formula):
     """Declare `cumsum` or `cumprod`, and the twin, which keeps the target's type."""
 
-    @op(f"{name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", self=formula)
+    options = {"self": formula, "reduced": "own"}
+
+    @op(f"{name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", **options)
     def plain(self, dim, dtype):
         return scanned(ufunc, self, dim, summed_type(self, dtype))
 
-    @op(f"{name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)", self=formula)
+    @op(f"{name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)", **options)
     def in_place(self, dim, dtype):
         if dtype is not None and dtype.numpy != self.dtype:
             names = dtypes.OF_NUMPY[self.dtype].cpp_name, dtype.cpp_name
@@ -119,11 +123,13 @@ def running_extreme(name, ufunc):
         self=lambda grad, self, dim, indices: cumulative_extreme_back(grad, self, dim, indices),
     )
     def kernel(self, dim):
+        if not self.ndim and dim not in (0, -1):
+            raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+        if not self.ndim or not self.size:  # the dimension is not looked at
+            return np.array(self, order="C"), np.zeros(self.shape, np.int64)
         axis = wrap_dim(dim, self.ndim)
         if self.dtype.kind == "c":
             raise not_implemented(f"{name}_cpu", self)
-        if not self.ndim or not self.size:
-            return np.array(self, order="C"), np.zeros(self.shape, np.int64)
         values = ufunc.accumulate(self, axis=axis)
         counts = np.arange(self.shape[axis]).reshape([-1 if i == axis else 1 for i in range(self.ndim)])
         places = np.where(np.equal(self, values) | np.not_equal(self, self), counts, 0)
@@ -135,7 +141,8 @@ def cumulative_extreme_back(grad, self, dim, indices):
     """Each gradient goes to the element that was the extreme."""
     if not self._array.size:
         return self
-    return written_zeros(self, self._array.shape).scatter_add_(dim, indices, grad)
+    zeros = written_zeros(self, self._array.shape)
+    return put_into(zeros, calls.scatter_add_, calls.scatter_add, dim, indices, grad)
 
 
 running_extreme("cummax", np.maximum)
@@ -185,7 +192,7 @@ def logcumsumexp_back(grad, self, result, dim):
 
     if grad.is_complex():
         return (reverse(grad.conj().log() - result) + self).exp().conj()
-    lowest = wrap(np.asarray(np.finfo(grad._array.dtype).min, grad._array.dtype))
+    lowest = wrap(np.asarray(dtypes.finfo(grad.dtype).min, grad._array.dtype))
     size = grad.abs().log()
     up = calls.where__self(as_mask(np.greater(grad._array, 0)), size, lowest)
     down = calls.where__self(as_mask(np.less(grad._array, 0)), size, lowest)

@@ -5,7 +5,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import broadcast_shapes, wrap_dim
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import kind_name
+from refgrad.ops.checks import kind_name, put_into
 from refgrad.ops.copying import copy_of, number_in
 from refgrad.ops.index_slices import check_range, out_of_range, without
 from refgrad.tensor import wrap
@@ -39,8 +39,8 @@ def at_least_1d(*arrays):
 
 @op(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-    self=lambda grad, self, dim, index, sparse_grad: calls.scatter_add_(
-        grad.new_zeros(self._array.shape), dim, index, grad
+    self=lambda grad, self, dim, index, sparse_grad: put_into(
+        grad.new_zeros(self._array.shape), calls.scatter_add_, calls.scatter_add, dim, index, grad
     ),
 )
 def gather(self, dim, index, sparse_grad):
@@ -119,6 +119,7 @@ SCATTER_SRC: dict = {
 SCATTER_VALUE: dict = {
     "self": lambda grad, dim, index: grad.scatter(dim, index, 0),
     "node": "ScatterBackward1",
+    "reduced": "own",
 }
 SCATTER_ADD: dict = {
     "self": lambda grad: grad,
@@ -192,7 +193,9 @@ def check_flat(name, size, index):
 
 @op(
     "take(Tensor self, Tensor index) -> Tensor",
-    self=lambda grad, self, index: calls.put_(grad.new_zeros(self._array.shape), index, grad, True),
+    self=lambda grad, self, index: put_into(
+        grad.new_zeros(self._array.shape), calls.put_, calls.put, index, grad, True
+    ),
 )
 def take(self, index):
     if not self.size and index.size:
@@ -206,6 +209,7 @@ PUT: dict = {
         grad if accumulate else calls.put(grad, index, grad.new_zeros(source_info), False)
     ),
     "source": lambda grad, index, source: grad.take(index).reshape_as(source),
+    "reduced": "own",
 }
 
 

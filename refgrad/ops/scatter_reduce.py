@@ -97,7 +97,7 @@ def neutral(reduce, dtype):
         return 0
     if reduce == "prod":
         return 1
-    if dtype.kind == "f":
+    if dtype.kind in "fV":
         return -np.inf if reduce == "amax" else np.inf
     if dtype.kind == "b":
         return reduce == "amin"
@@ -128,7 +128,7 @@ def reduce_at(reduce, include_self):
             counts = np.full(target.shape, int(include_self), np.int64)
             np.add.at(counts, places, 1)
             counts[counts == 0] = 1
-            if target.dtype.kind in "fc":
+            if target.dtype.kind in "fcV":
                 target /= counts
             else:
                 target //= counts
@@ -294,6 +294,7 @@ INDEX_REDUCE = (
 @op(
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) "
     "-> Tensor",
+    reduced="own",
     real_gradient=True,
     jointly=INDEX_REDUCE,
 )

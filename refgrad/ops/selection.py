@@ -1,12 +1,15 @@
 """Ops that choose among their operands: where, clamp, maximum and minimum."""
 
+import functools
 from typing import Literal
 
 import numpy as np
 
 from refgrad.gradients import complex_mismatch
+from refgrad.layout import broadcast_shapes
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import first_of_equals, kind_name, not_implemented, together
+from refgrad.ops.copying import number_in
 
 # Where ------------------------------------------------------------------------------------------------------
 
@@ -120,6 +123,10 @@ def clamp_bounds(array, low, high):
     if array.dtype.kind == "c" or any(is_complex(bound) for bound in given):
         raise NotImplementedError("clamp is not supported for complex types")
     tensors = isinstance(given[0], np.ndarray)
+    if not tensors and array.dtype.kind in "fV":
+        for bound in given:
+            number_in(bound, array.dtype)  # which refuses it where it is too large
+    functools.reduce(broadcast_shapes, (np.shape(bound) for bound in given), array.shape)
     array, *given = together("arithmetic", array, *given)
     if array.dtype == bool and not (tensors and len(given) == 1):
         raise not_implemented("clamp_cpu" if tensors else "clamp_scalar_cpu", array)
@@ -144,6 +151,7 @@ def clamp_back(grad, self, min, max):
 
 @op(
     "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    reduced="own",
     laid_out_by="self",
     inplace=True,
     node="ClampBackward1",

@@ -314,11 +314,11 @@ def tile(self, dims):
 
 @op("repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor")
 def repeat_positions(repeats, output_size):
-    if repeats.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.dtype not in (np.int64, np.int32):
         kind = dtypes.OF_NUMPY[repeats.dtype].scalar_type
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{kind}'")
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if (repeats < 0).any():
         raise RuntimeError("repeats can not be negative")
     return np.repeat(np.arange(len(repeats), dtype=repeats.dtype), repeats)
@@ -357,7 +357,7 @@ def repeat_interleave_int(self, repeats, dim=None, output_size=None):
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
     if not self._array.ndim:
-        self = calls.unsqueeze(self, 0)
+        wrap_dim(1, 0)  # refused, as in PyTorch: there is no second dimension to put the copies in
     shape = self._array.shape
     if output_size is not None and output_size != shape[dim] * repeats:
         raise RuntimeError(

@@ -20,6 +20,7 @@ from refgrad.return_types import named
 @op(
     "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) "
     "-> (Tensor U, Tensor S, Tensor Vh)",
+    reduced="own",
     node="LinalgSvdBackward0",
     wrapper=named("linalg_svd", "U", "S", "Vh"),
     A=lambda grads, full_matrices, U, S, S_sym_argsize_minus_1, Vh: svd_back(

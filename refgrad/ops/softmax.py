@@ -3,7 +3,8 @@
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.layout import wrap_dim
+from refgrad.dtypes import REDUCED
+from refgrad.layout import widened, wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import not_implemented
 from refgrad.ops.reductions import axes_of, cast, restored, row_major
@@ -15,7 +16,7 @@ def check_floating(array, kernel):
     Raises:
         NotImplementedError: the type is not floating.
     """
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in "fV":
         raise not_implemented(kernel, array)
 
 
@@ -27,8 +28,7 @@ def kernel_name(array, dim, name):
 
 def shifted(array, axis):
     """The array less its maximum along an axis, in single precision at least."""
-    if array.dtype == np.float16:
-        array = array.astype(np.float32)
+    array = widened(array)
     return np.subtract(array, np.maximum.reduce(array, axis=axis, keepdims=True))
 
 
@@ -37,6 +37,7 @@ def shifted(array, axis):
 
 @op(
     "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    reduced="own",
     node="SoftmaxBackward0",
     self=lambda grad, dim, result: calls._softmax_backward_data(grad, result, dim, result.dtype),
 )
@@ -47,8 +48,8 @@ def softmax_kernel(self, dim, half_to_float):
         return np.exp(np.subtract(self, self, order="C")) if self.size else np.empty(self.shape, self.dtype)
     powers = np.exp(shifted(self, axis))
     total = np.add.reduce(powers, axis=axis, keepdims=True)
-    if axis < self.ndim - 1 and self.dtype == np.float16:  # across rows PyTorch keeps these in half precision
-        powers = powers.astype(np.float16).astype(np.float32)
+    if axis < self.ndim - 1 and self.dtype in REDUCED:  # across rows PyTorch keeps these in half precision
+        powers = widened(powers.astype(self.dtype))
     powers /= total
     return row_major(powers.astype(self.dtype, copy=False))
 
@@ -67,8 +68,6 @@ def softmax_backward_data(grad_output, output, dim, input_dtype):
     if not output.ndim:
         return np.multiply(np.subtract(grad_output, grad_output * output), output)
     kind = output.dtype
-    if kind == np.float16:
-        grad_output, output = grad_output.astype(np.float32), output.astype(np.float32)
     total = row_sum(np.multiply(grad_output, output), wrap_dim(dim, output.ndim))
     return row_major(np.multiply(np.subtract(grad_output, total), output).astype(kind, copy=False))
 
@@ -92,6 +91,7 @@ def softmax_twice_back(grad, grad_output, dim, output):
 
 @op(
     "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    reduced="own",
     node="LogSoftmaxBackward0",
     self=lambda grad, dim, result: calls._log_softmax_backward_data(grad, result, dim, result.dtype),
 )
@@ -102,9 +102,8 @@ def log_softmax_kernel(self, dim, half_to_float):
         return np.subtract(self, self, order="C") if self.size else np.empty(self.shape, self.dtype)
     low = shifted(self, axis)
     total = np.add.reduce(np.exp(low), axis=axis, keepdims=True)
-    if axis == self.ndim - 1 and self.dtype == np.float16:  # along rows PyTorch keeps these in half precision
-        total = np.log(total.astype(np.float16).astype(np.float32)).astype(np.float16)
-        low -= total
+    if axis == self.ndim - 1 and self.dtype in REDUCED:  # along rows PyTorch keeps these in half precision
+        low -= widened(np.log(widened(total.astype(self.dtype))).astype(self.dtype))
     else:
         low -= np.log(total)
     return row_major(low.astype(self.dtype, copy=False))
@@ -123,8 +122,6 @@ def log_softmax_kernel(self, dim, half_to_float):
 )
 def log_softmax_backward_data(grad_output, output, dim, input_dtype):
     kind = output.dtype
-    if kind == np.float16:
-        grad_output, output = grad_output.astype(np.float32), output.astype(np.float32)
     total = row_sum(grad_output, wrap_dim(dim, output.ndim)) if output.ndim else grad_output
     result = np.subtract(grad_output, np.multiply(np.exp(output), total))
     return row_major(result.astype(kind, copy=False))
@@ -150,19 +147,20 @@ def log_softmax(self, dim, dtype=None):
 
 @op(
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    reduced="own",
     self=lambda grad, self, result, dim, keepdim: logsumexp_back(grad, self, result, dim, keepdim),
 )
 def logsumexp(self, dim, keepdim):
     axes = axes_of(dim, self.ndim)
     if not dim and self.ndim and not keepdim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * self.ndim}")
-    array = self if self.dtype.kind in "fc" else self.astype(dtypes.default().numpy)
+    array = self if self.dtype.kind in "fcV" else self.astype(dtypes.default().numpy)
     if not array.size:
         return row_major(np.log(np.add.reduce(np.exp(array), axis=axes, keepdims=keepdim)))
     largest = np.maximum.reduce(array.real, axis=axes, keepdims=True)
     largest = np.where(np.isinf(largest), 0, largest).astype(largest.dtype)
-    total = np.add.reduce(np.exp(array - largest), axis=axes, keepdims=True)
-    result = np.log(total) + largest
+    total = np.add.reduce(widened(np.exp(array - largest)), axis=axes, keepdims=True)
+    result = np.log(total.astype(array.dtype, copy=False)) + largest
     return row_major(result) if keepdim else np.array(np.squeeze(result, axis=axes), order="C")
 
 

@@ -6,9 +6,9 @@ from math import log, pi, sqrt
 
 import numpy as np
 
-from refgrad import modes
+from refgrad import dtypes, modes
 from refgrad.op import calls, composite, op, unary
-from refgrad.ops.checks import not_implemented, with_number
+from refgrad.ops.checks import not_implemented, unreduced, with_number
 
 # Kernels ----------------------------------------------------------------------------------------------------
 
@@ -17,16 +17,13 @@ def scipy_kernel(name, refusal, half=True):
     """A kernel over `scipy.special`, which is imported when it first runs."""
 
     def kernel(self, *others):
-        if self.dtype.kind != "f" or (self.dtype == np.float16 and not half):
+        if self.dtype.kind != "f":
             raise not_implemented(refusal, self)
         from scipy import special
 
-        if self.dtype == np.float16:
-            self, others = self.astype(np.float32), tuple(other.astype(np.float32) for other in others)
-            return getattr(special, name)(self, *others).astype(np.float16)
         return getattr(special, name)(self, *others).astype(self.dtype, copy=False)
 
-    return kernel
+    return kernel if half else unreduced(refusal)(kernel)
 
 
 # Error functions --------------------------------------------------------------------------------------------
@@ -111,11 +108,10 @@ def trigamma_of(array):
 
     Beside the poles the rounding of the reflection shows, in PyTorch as here.
     """
-    wide = array.astype(np.float32) if array.dtype == np.float16 else array
-    kind = wide.dtype.type
-    below = wide < kind(0.5)
-    sine = np.sin(kind(np.pi) * wide)
-    x = np.where(below, 1 - wide, wide)
+    kind = array.dtype.type
+    below = array < kind(0.5)
+    sine = np.sin(kind(np.pi) * array)
+    x = np.where(below, 1 - array, array)
     result = np.where(below, -kind(np.pi) * kind(np.pi) / (sine * sine), kind(0))
     for _ in range(6):
         result = result + 1 / (x * x)
@@ -123,7 +119,7 @@ def trigamma_of(array):
     inverse = 1 / (x * x)
     series = inverse * (kind(1 / 6) - inverse * (kind(1 / 30) - inverse * kind(1 / 42)))
     result = result + (1 + 1 / (2 * x) + series) / x
-    return np.where(below, -result, result).astype(array.dtype)
+    return np.where(below, -result, result)
 
 
 @op(
@@ -215,9 +211,10 @@ def with_number_first(names, kernel, self_formula, other_formula, title, **optio
     )(with_number("float", kernel))
 
 
+@unreduced("zeta_cpu")
 def zeta_of(first, second):
     """The Hurwitz zeta function."""
-    result = scipy_kernel("zeta", "zeta_cpu", half=False)(first, second)
+    result = scipy_kernel("zeta", "zeta_cpu")(first, second)
     return np.where((second == np.inf) & (first > 1), result.dtype.type(np.nan), result)
 
 
@@ -259,6 +256,7 @@ def real_only(refusal, function):
             raise not_implemented(refusal, self)
         return function(self, other)
 
+    kernel.reduced = "own"
     return kernel
 
 
@@ -305,26 +303,25 @@ def masked_at_zero(slope, self, regular):
 
 def entropy(array):
     """-x log x, zero at zero, minus infinity below."""
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in "fV":
         raise not_implemented("entr_cpu", array)
     kind = array.dtype.type
     inside = np.where(array > 0, -array * np.log(array), np.where(array == 0, kind(0), kind(-np.inf)))
     return np.where(np.isnan(array), array, inside)
 
 
-unary("special_entr", entropy, lambda grad, self: grad * -(1 + self.log()), inplace=False)
+unary("special_entr", entropy, lambda grad, self: grad * -(1 + self.log()), inplace=False, reduced="own")
 
 
 def odds(array, eps):
     """log(x / (1 - x)), with x kept away from the ends by `eps`."""
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in "fV":
         raise not_implemented("logit_cpu", array)
-    wide = array.astype(np.float32) if array.dtype == np.float16 else array
-    one = wide.dtype.type(1)
+    one = array.dtype.type(1)
     if eps is not None:
-        low = wide.dtype.type(eps)
-        wide = np.where(wide < low, low, np.where(wide > one - low, one - low, wide))
-    return np.log(wide / (one - wide)).astype(array.dtype)
+        low = array.dtype.type(eps)
+        array = np.where(array < low, low, np.where(array > one - low, one - low, array))
+    return np.log(array / (one - array))
 
 
 def logit_back(grad, self, eps):
@@ -342,6 +339,7 @@ def logit_back(grad, self, eps):
 
 @op(
     "logit(Tensor self, float? eps=None) -> Tensor",
+    reduced="own",
     promote="float",
     inplace=True,
     self=lambda grad, self, eps: logit_back(grad, self, eps),
@@ -355,16 +353,16 @@ def logit(self, eps):
 
 def sinc_of(array):
     """sin(pi x) / (pi x), one at zero."""
-    wide = array.astype(np.float32) if array.dtype == np.float16 else array
-    angle = wide * wide.dtype.type(pi)
-    return np.where(wide == 0, wide.dtype.type(1), np.sin(angle) / angle).astype(array.dtype)
+    angle = array * array.dtype.type(pi)
+    return np.where(array == 0, array.dtype.type(1), np.sin(angle) / angle)
 
 
 def sinc_back(grad, self):
     """The gradient of `sinc`, zero at zero."""
     angle = self * pi
     square = self * self * pi
-    slope = grad * ((angle * angle.cos() - angle.sin()) / square).conj()
+    sine = angle.sin()
+    slope = grad * ((angle * angle.cos() - sine) / square).conj()
     return calls.where__self(square == 0.0, grad.new_zeros(()), slope)
 
 
@@ -389,7 +387,7 @@ unary(
 
 def i1_back(grad, self, result, slope):
     """The gradient of a function that behaves like x / 2 near zero."""
-    eps = float(np.finfo(self._array.dtype).eps)
+    eps = float(dtypes.finfo(self.dtype).eps)
     regular = calls.abs(self) > eps
     safe = calls.where__self(regular, self, calls.full((), eps, dtype=self.dtype))
     half = calls.full((), 0.5, dtype=self.dtype)

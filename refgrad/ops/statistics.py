@@ -249,36 +249,36 @@ def corrcoef(self):
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def check_quantile(self, q, interpolation, name):
-    """Refuse what no quantile is defined for.
+def check_quantile(self, q, interpolation):
+    """Refuse what no quantile is defined for, also of `nanquantile`.
 
     Raises:
         RuntimeError: with PyTorch's text.
     """
     if not self._array.size:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
+        raise RuntimeError("quantile() input tensor must be non-empty")
     if q._array.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if self._array.dtype not in (np.float32, np.float64):
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if self.dtype is not q.dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if interpolation not in INTERPOLATIONS:
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
             f"but got {interpolation}"
         )
     if not ((q._array >= 0) & (q._array <= 1)).all():
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
 
 
 def quantile_of(self, q, dim, keepdim, interpolation, name):
     """Quantiles, as PyTorch composes them of sort, gather and lerp."""
     if not isinstance(q, Tensor):
         if not 0 <= q <= 1:
-            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = wrap(np.asarray(q, self._array.dtype))
-    check_quantile(self, q, interpolation, name)
+    check_quantile(self, q, interpolation)
     ndim = self._array.ndim
     axis = 0 if dim is None else wrap_dim(dim, ndim)
     shape = list(self._array.shape) if dim is not None and ndim else [1] * ndim

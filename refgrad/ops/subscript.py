@@ -12,8 +12,9 @@ import numpy as np
 
 from refgrad import dtypes
 from refgrad.op import OPS, calls
-from refgrad.ops.copying import number_in
+from refgrad.ops.copying import filling
 from refgrad.ops.from_data import full_type_name, inferred, is_sequence, numpy_dtype, stored
+from refgrad.overriding import PLAIN, hand_on, overriding_in
 from refgrad.samples import Batched, per_sample
 from refgrad.tensor import Tensor, wrap
 
@@ -31,6 +32,13 @@ ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
     "a 0-dim tensor to a number"
 )
+
+
+GET, SET = "torch.Tensor.__getitem__", "torch.Tensor.__setitem__"
+
+
+class Overridden(Exception):
+    """A subscript has an item, or is given a value, whose class has a `__torch_function__`."""
 
 
 # Steps ------------------------------------------------------------------------------------------------------
@@ -167,11 +175,13 @@ def worked_off(tensor: Tensor, items: tuple) -> tuple[Tensor, list]:
         elif item is None:
             view = calls.unsqueeze(view, dim)
             dim += 1
+        elif item.__class__ not in PLAIN and overriding_in((item,)):
+            raise Overridden
         elif isinstance(item, bool) or is_single_bool(item):
             view = calls.unsqueeze(view, dim)
             collect(wrap(np.zeros(int(bool(item)), np.int64)))
             dim += 1
-        elif isinstance(item, Tensor) and not item._array.ndim and item.dtype.category == dtypes.INTEGER:
+        elif is_integer_tensor(item):
             view = selected(view, dim, int(item._array), position)
         elif isinstance(item, Tensor):
             collect(item)
@@ -184,6 +194,13 @@ def worked_off(tensor: Tensor, items: tuple) -> tuple[Tensor, list]:
         else:
             raise IndexError(NOT_AN_INDEX.format(full_type_name(item)))
     return view, indices
+
+
+def is_integer_tensor(item: Any) -> bool:
+    """Whether an item is a 0-dim tensor that counts as an integer; each sample of a batch has its own."""
+    if not isinstance(item, Tensor) or hasattr(item, "IS_BATCHED"):
+        return False
+    return not item._array.ndim and item.dtype.category == dtypes.INTEGER
 
 
 def is_single_bool(item: Any) -> bool:
@@ -201,7 +218,11 @@ def get_item(self: Tensor, index: Any) -> Tensor:
         return calls.unsqueeze(self, 0)
     if index is Ellipsis:
         return calls.alias(self)
-    view, indices = worked_off(self, items_of(index))
+    items = items_of(index)
+    try:
+        view, indices = worked_off(self, items)
+    except Overridden:
+        return hand_on(Tensor.__getitem__, GET, overriding_in(items), (self, index), {})
     if indices:
         return calls.index(view, indices)
     return calls.alias(view) if view is self else view
@@ -216,11 +237,13 @@ def value_of(self: Tensor, value: Any) -> Tensor:
     Raises:
         TypeError: it is neither tensor nor number.
     """
+    if value.__class__ not in PLAIN and overriding_in((value,)):
+        raise Overridden
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (bool, int, float, complex, np.generic)):
         number = value.item() if isinstance(value, np.generic) else value
-        return wrap(number_in(number, self._array.dtype))
+        return wrap(filling(number, np.empty((), self._array.dtype)))
     raise TypeError(f"can't assign a {full_type_name(value)} to a {self.dtype.tensor_type}")
 
 
@@ -252,6 +275,9 @@ def set_item(self: Tensor, index: Any, value: Any) -> None:
         put_item(self, index, value)
     except Batched:
         per_sample(put_item, (self, index, value))
+    except Overridden:
+        found = overriding_in((*items_of(index), value))
+        hand_on(Tensor.__setitem__, SET, found, (self, index, value), {})
 
 
 def put_item(self: Tensor, index: Any, value: Any) -> None:

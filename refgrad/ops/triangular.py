@@ -36,6 +36,7 @@ def triangle(matrix, upper, unit):
 @op(
     "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) "
     "-> Tensor",
+    reduced="own",
     jointly=(
         "self, B",
         lambda grad, self, result, upper, left, unitriangular, needs_input_grad: solve_triangular_back(
@@ -97,6 +98,7 @@ def check_right_side(self, A, name):
 @op(
     "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+    reduced="own",
     wrapper=named("triangular_solve", "solution", "cloned_coefficient"),
     jointly=(
         "self, A",
@@ -154,6 +156,7 @@ def old_triangular_back(grads, self, A, solution, upper, transpose, unitriangula
 
 @op(
     "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+    reduced="own",
     jointly=(
         "self, input2",
         lambda grad, self, input2, result, upper, needs_input_grad: cholesky_solve_back(
@@ -192,6 +195,7 @@ def cholesky_solve_back(grad, factor, result, upper, needs):
 
 @op(
     "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
+    reduced="own",
     self=lambda grad, self, upper, result: cholesky_inverse_back(grad, self, upper, result),
 )
 def cholesky_inverse(self, upper):
@@ -233,6 +237,7 @@ def cholesky_inverse_back(grad, self, upper, result):
 
 @op(
     "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
+    reduced="own",
     LU=lambda grad, LU, pivots, result, left, adjoint: lu_solve_back(grad, LU, pivots, result, left, adjoint),
     B=lambda grad, LU, pivots, left, adjoint: calls.linalg_lu_solve(LU, pivots, grad, left, not adjoint),
 )

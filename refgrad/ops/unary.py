@@ -5,8 +5,10 @@ from math import log
 import numpy as np
 
 from refgrad import return_types
+from refgrad.dtypes import REDUCED
+from refgrad.layout import widened
 from refgrad.op import calls, composite, op, unary
-from refgrad.ops.checks import first_of_equals, in_single, not_implemented
+from refgrad.ops.checks import first_of_equals, not_implemented
 from refgrad.ops.copying import number_in
 from refgrad.tensor import wrap
 
@@ -131,11 +133,22 @@ def reciprocals(array):
     return np.divide(array.dtype.type(1), array)
 
 
+def reciprocal_roots(array):
+    """One over the root of each element; of a reduced type, the root is rounded but in whole vectors."""
+    result = reciprocals(np.sqrt(array))
+    vectors = array.size // 32 * 32 if array.dtype in REDUCED and array.flags.c_contiguous else 0
+    if vectors:
+        first = widened(array.reshape(-1)[:vectors])
+        result.reshape(-1)[:vectors] = reciprocals(np.sqrt(first)).astype(array.dtype)
+    return result
+
+
 sqrt = unary("sqrt", np.sqrt, lambda grad, result: grad / (2 * result.conj()))
 rsqrt = unary(
     "rsqrt",
-    lambda self: reciprocals(np.sqrt(self)),
+    lambda self: reciprocal_roots(self),
     lambda grad, result: -0.5 * grad * result.pow(3).conj(),
+    reduced="own",
 )
 reciprocal = unary("reciprocal", reciprocals, lambda grad, result: -grad * (result * result).conj())
 
@@ -204,9 +217,6 @@ tanh = unary("tanh", np.tanh, lambda grad, result: calls.tanh_backward(grad, res
     output=lambda grad, output, grad_output: grad.conj() * (-2 * output.conj() * grad_output),
 )
 def tanh_backward(grad_output, output):
-    if output.dtype == np.float16:
-        output = output.astype(np.float32)
-        return (grad_output.astype(np.float32) * (1 - output * output)).astype(np.float16)
     return grad_output * (1 - output * output).conj()
 
 
@@ -215,18 +225,22 @@ def logistic(array):
     return reciprocals(1 + np.exp(-array))
 
 
-sigmoid = unary("sigmoid", in_single(logistic), lambda grad, result: calls.sigmoid_backward(grad, result))
+sigmoid = unary("sigmoid", logistic, lambda grad, result: calls.sigmoid_backward(grad, result))
 
 
 @op(
     "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
+    reduced="own",
     laid_out_by="grad_output, output",
     node="SigmoidBackwardBackward0",
     grad_output=lambda grad, output: calls.sigmoid_backward(grad, output.conj()),
     output=lambda grad, output, grad_output: grad.conj() * grad_output * (-2 * output.conj() + 1),
 )
 def sigmoid_backward(grad_output, output):
-    return grad_output * ((1 - output) * output).conj()
+    if grad_output.dtype == output.dtype == np.float16:  # of which PyTorch has no vectors here
+        return grad_output * (1 - output) * output
+    grad, share = widened(grad_output), widened(output)
+    return (grad * ((1 - share) * share).conj()).astype(grad_output.dtype, copy=False)
 
 
 # Parts of a number ------------------------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
+from refgrad import dtypes
 from refgrad.optim.optimizer import Optimizer, number_or_scalar, step_count, zeros_for
 from refgrad.tensor import Tensor
 
@@ -71,7 +70,7 @@ class Adafactor(Optimizer):
         grad = -grad if group["maximize"] else grad
         first = next(p for p in group["params"] if p.grad is not None)
         tiny, small = group["eps"]
-        tiny = float(np.finfo(first.dtype.numpy).eps) if tiny is None else tiny
+        tiny = float(dtypes.finfo(first.dtype).eps) if tiny is None else tiny
         lr = number_or_scalar(group["lr"])
         state["step"] += 1
         count = state["step"].item()

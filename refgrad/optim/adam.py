@@ -6,6 +6,7 @@ from refgrad.op import calls
 from refgrad.optim.optimizer import (
     Optimizer,
     as_real,
+    check_capturable,
     check_fused,
     check_learning_rate,
     check_not_negative,
@@ -82,6 +83,7 @@ class Adam(Optimizer):
         """Update one parameter."""
         state = self.start(param, group)
         lr, (beta1, beta2) = number_or_scalar(group["lr"]), group["betas"]
+        check_capturable(group)
         grad = -grad if group["maximize"] else grad
         state["step"] += 1
         if group["weight_decay"] != 0:

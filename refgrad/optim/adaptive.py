@@ -6,27 +6,13 @@ from refgrad.op import calls
 from refgrad.optim.optimizer import (
     Optimizer,
     as_real,
+    check_capturable,
     check_learning_rate,
     check_not_negative,
     number_or_scalar,
     step_count,
     zeros_for,
 )
-
-DEVICES = ["cuda", "xpu", "hpu", "privateuseone"]
-
-
-def check_capturable(group: dict[str, Any], counted: str = "params and", xla: bool = True) -> None:
-    """Refuse to be recorded as a graph of a device: there is none.
-
-    Raises:
-        AssertionError: with PyTorch's text.
-    """
-    if group["capturable"]:
-        devices = DEVICES + ["xla"] * xla
-        raise AssertionError(
-            f"If capturable=True, {counted} state_steps must be on supported devices: {devices}."
-        )
 
 
 def check_betas(betas: Any) -> None:
@@ -212,7 +198,7 @@ class NAdam(WithMoments):
             state.update(step=step_count(), mu_product=step_count(1))
             state.update(exp_avg=zeros_for(param), exp_avg_sq=zeros_for(param))
         param, grad = as_real(param), as_real(-grad if group["maximize"] else grad)
-        check_capturable(group, "params, mu_products and")
+        check_capturable(group, "params, mu_products, and" if group["foreach"] else "params, mu_products and")
         lr, eps, (beta1, beta2) = number_or_scalar(group["lr"]), group["eps"], group["betas"]
         state["step"] += 1
         count = state["step"].item()

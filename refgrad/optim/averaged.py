@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from refgrad.optim.adaptive import check_capturable
 from refgrad.optim.optimizer import (
     Optimizer,
     as_real,
+    check_capturable,
     check_learning_rate,
     check_not_negative,
     number_or_scalar,
@@ -106,7 +106,7 @@ class Rprop(Optimizer):
             state.update(step=step_count(), prev=zeros_for(param))
             state["step_size"] = zeros_for(grad, complex(lr, lr) if param.is_complex() else lr)
         grad = -grad if group["maximize"] else grad
-        check_capturable(group)
+        check_capturable(group, xla=True)
         state["step"] += 1
         shrink, grow = group["etas"]
         grad, before, param, sizes = map(as_real, (grad, state["prev"], param, state["step_size"]))

@@ -17,6 +17,7 @@ from refgrad.handles import RemovableHandle, add_hook
 from refgrad.nn.modules.hooks import add
 from refgrad.nn.modules.module import clear_grad
 from refgrad.nn.parameter import typename
+from refgrad.storage import version_cell, version_of
 from refgrad.tensor import Tensor
 
 DUPLICATES = (
@@ -165,9 +166,12 @@ class Optimizer:
                 with enable_grad():
                     loss = closure()
             for group in self.param_groups:
+                if "lr" in self.defaults:
+                    group["lr"]  # is read, and missed, even where no parameter has a gradient
+                update = self.update_fused if group.get("fused") else self.update
                 for parameter in group["params"]:
                     if parameter.grad is not None:
-                        self.update(parameter, parameter.grad, group)
+                        update(parameter, parameter.grad, group)
             return loss
         finally:
             modes.set_grad(before)
@@ -175,6 +179,16 @@ class Optimizer:
     def update(self, param: Any, grad: Any, group: dict[str, Any]) -> None:
         """Update one parameter."""
         raise NotImplementedError
+
+    def update_fused(self, param: Any, grad: Any, group: dict[str, Any]) -> None:
+        """Update one parameter as PyTorch's fused kernels do, which count no writes but those of steps."""
+        before = version_of(param)
+        versions = {name: version_of(value) for name, value in tensors_in(self.state[param])}
+        self.update(param, grad, group)
+        version_cell(param)[0] = before
+        for name, value in tensors_in(self.state[param]):
+            if name != "step":
+                version_cell(value)[0] = versions.get(name, 0)
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before each step."""
@@ -300,6 +314,11 @@ def cast_state(parameter: Tensor, value: Any, key: Any = None) -> Any:
     return value
 
 
+def tensors_in(state: dict[str, Any]) -> list[tuple[str, Tensor]]:
+    """The names and values of the tensors that are remembered about a parameter."""
+    return [(name, value) for name, value in state.items() if isinstance(value, Tensor)]
+
+
 # What the optimizers share ----------------------------------------------------------------------------------
 
 
@@ -337,6 +356,21 @@ def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def check_capturable(group: dict[str, Any], counted: str = "params and", xla: bool | None = None) -> None:
+    """Refuse to be recorded as a graph of a device: there is none.
+
+    Raises:
+        AssertionError: with PyTorch's text.
+    """
+    if group["capturable"]:
+        devices = ["cuda", "xpu", "hpu", "privateuseone"]
+        if not group["foreach"] if xla is None else xla:
+            devices.append("xla")
+        raise AssertionError(
+            f"If capturable=True, {counted} state_steps must be on supported devices: {devices}."
+        )
 
 
 def number_or_scalar(value: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 from refgrad.optim.optimizer import (
     Optimizer,
     as_real,
+    check_capturable,
     check_learning_rate,
     check_not_negative,
     number_or_scalar,
@@ -65,6 +66,7 @@ class RMSprop(Optimizer):
         """Update one parameter."""
         state = self.start(param, group)
         lr, alpha = number_or_scalar(group["lr"]), group["alpha"]
+        check_capturable(group, xla=True)
         grad = -grad if group["maximize"] else grad
         state["step"] += 1
         if group["weight_decay"] != 0:

@@ -53,16 +53,16 @@ class SGD(Optimizer):
             grad = grad.add(param, alpha=group["weight_decay"])
         momentum = group["momentum"]
         if momentum != 0:
-            state = self.state[param]
-            buffer = state.get("momentum_buffer")
+            buffer = self.state[param].get("momentum_buffer")
             if buffer is None:
                 buffer = grad.detach().clone()
             else:
                 buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
-            state["momentum_buffer"] = buffer
             grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
         lr = number_or_scalar(group["lr"])
         if isinstance(lr, Tensor) and lr.requires_grad:
             param.addcmul_(grad, lr, value=-1)
         else:
             param.add_(grad, alpha=-lr)
+        if momentum != 0:
+            self.state[param]["momentum_buffer"] = buffer

@@ -213,6 +213,19 @@ embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_
 embedding_renorm_(Tensor input, Tensor indices, float max_norm, float norm_type)
 empty(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor out=None, <options>)
 empty_strided(SymInt[] size, SymInt[] stride, *, <options>)
+bartlett_window blackman_window hann_window
+    (int window_length, *, <options>)
+    (int window_length, bool periodic, *, <options>)
+hamming_window
+    (int window_length, *, <options>)
+    (int window_length, bool periodic, *, <options>)
+    (int window_length, bool periodic, float alpha, *, <options>)
+    (int window_length, bool periodic, float alpha, float beta, *, <options>)
+kaiser_window
+    (int window_length, *, <options>)
+    (int window_length, bool periodic, *, <options>)
+    (int window_length, bool periodic, float beta, *, <options>)
+istft(Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False)
 eye(SymInt n, *, Tensor out=None, <options>)
 eye(SymInt n, SymInt m, *, Tensor out=None, <options>)
 fill(Tensor input, Tensor value)

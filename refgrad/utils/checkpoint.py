@@ -19,13 +19,12 @@ from refgrad import modes
 from refgrad.autograd.function import Function
 from refgrad.autograd.grad_mode import enable_grad
 from refgrad.autograd.graph import saved_tensors_hooks
-from refgrad.random import get_rng_state
 from refgrad.tensor import Tensor
 from refgrad.utils.reentrant import (
     CheckpointFunction,
     check_backward_validity,
     detach_variable,
-    replayed_rng,
+    replayed,
 )
 
 __all__ = [
@@ -409,10 +408,10 @@ def non_reentrant(
 ) -> Any:
     """Run the function with hooks that put holders in the place of what it saves."""
     first_context, second_context = contexts
-    rng_state = get_rng_state() if preserve else None
+    surroundings = replayed(preserve)
 
     def recompute(*inputs: Any) -> None:
-        with replayed_rng(rng_state), second_context:
+        with surroundings(), second_context:
             function(*inputs, **kwargs)
 
     if not modes.grad_enabled():

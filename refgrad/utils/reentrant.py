@@ -9,6 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from refgrad import autograd
+from refgrad.amp.autocast_mode import (
+    autocast,
+    get_autocast_dtype,
+    is_autocast_cache_enabled,
+    is_autocast_enabled,
+)
 from refgrad.autograd.function import Function
 from refgrad.autograd.grad_mode import enable_grad, no_grad
 from refgrad.random import fork_rng, get_rng_state, set_rng_state
@@ -28,7 +34,7 @@ class CheckpointFunction(Function):
     def forward(ctx: Any, function: Callable, preserve_rng_state: bool, *args: Any) -> Any:
         """Run the function without recording."""
         check_backward_validity(args)
-        ctx.random = get_rng_state() if preserve_rng_state else None
+        ctx.replayed = replayed(preserve_rng_state)
         ctx.save_for_backward(*[arg for arg in args if isinstance(arg, Tensor)])
         plain = [None if isinstance(arg, Tensor) else (arg,) for arg in args]
 
@@ -54,7 +60,7 @@ class CheckpointFunction(Function):
         if not autograd.Variable._execution_engine.is_checkpoint_valid():
             raise RuntimeError(ONLY_BACKWARD)
         tensors = ctx.saved_tensors
-        with replayed_rng(ctx.random):
+        with ctx.replayed():
             leaves, results = ctx.again(tensors)
         results = (results,) if isinstance(results, Tensor) else results
         roots = [i for i, one in enumerate(results) if isinstance(one, Tensor) and one.requires_grad]
@@ -91,11 +97,21 @@ def check_backward_validity(inputs: Sequence[Any]) -> None:
         )
 
 
-@contextlib.contextmanager
-def replayed_rng(state: Tensor | None) -> Iterator[None]:
-    """Inside the block, random numbers come from `state`, and afterwards as if it had not been; None
-    changes nothing."""
-    with fork_rng(enabled=state is not None):
-        if state is not None:
-            set_rng_state(state)
-        yield
+def replayed(preserve_rng_state: bool) -> Callable[[], contextlib.AbstractContextManager]:
+    """What makes the surroundings of a second run like those of now: autocast, and the random numbers.
+
+    Afterwards these go on as if the second run had not been.
+    """
+    state = get_rng_state() if preserve_rng_state else None
+    mode = is_autocast_enabled("cpu"), get_autocast_dtype("cpu"), is_autocast_cache_enabled()
+
+    @contextlib.contextmanager
+    def surroundings() -> Iterator[None]:
+        enabled, dtype, cache_enabled = mode
+        with fork_rng(enabled=state is not None):
+            if state is not None:
+                set_rng_state(state)
+            with autocast("cpu", dtype, enabled, cache_enabled):
+                yield
+
+    return surroundings

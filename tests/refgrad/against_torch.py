@@ -16,7 +16,9 @@ import refgrad
 
 torch.set_num_threads(1)
 TOLERANCES = {"float16": 1e-3, "float32": 1.3e-6, "float64": 1e-7, "complex64": 1.3e-6, "complex128": 1e-7}
+TOLERANCES["bfloat16"] = 1.6e-2
 ABSOLUTE = {"float16": 1e-5, "float32": 1e-5, "float64": 1e-7, "complex64": 1e-5, "complex128": 1e-7}
+ABSOLUTE["bfloat16"] = 1e-5
 TENSORS = (torch.Tensor, refgrad.Tensor)
 DEPTH = 6  # how far the graph is followed
 
@@ -134,6 +136,8 @@ def data_of(tensor: Any) -> Data:
     plain = tensor.detach()
     if isinstance(tensor, torch.Tensor):
         plain = plain.resolve_conj().resolve_neg()
+    if str(tensor.dtype) == "torch.bfloat16":  # which NumPy does not have
+        plain = plain.float()
     return Data(str(tensor.dtype), np.array(plain.numpy(force=True)))
 
 

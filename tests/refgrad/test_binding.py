@@ -310,3 +310,14 @@ def test_the_first_deprecated_call_of_a_process_warns(monkeypatch):
         "Consider using one of the following signatures instead:\n"
         "\tadd(Tensor input, Tensor other, *, Number alpha = 1, Tensor out = None)"
     ]
+
+
+def test_every_deprecated_call_warns_when_warnings_are_always_given(monkeypatch):
+    monkeypatch.setattr(sys.modules["refgrad.binding"], "_deprecations_warned", ["add"])
+    monkeypatch.setattr(sys.modules["refgrad.modes"], "warn_always", [True])
+    x = torch.ones(2)
+    parser = parser_of("add", method=False)
+    with pytest.warns(UserWarning) as caught:
+        parser.bind((x, 2, x), {})
+        parser.bind((x, 2, x), {})
+    assert len(caught) == 2

@@ -20,8 +20,10 @@ class Tensor:
     """What the printer reads of a tensor, taken from one of PyTorch's."""
 
     def __init__(self, tensor):
-        self._array = tensor.detach().numpy()
         self.dtype = DTYPES[str(tensor.dtype).removeprefix("torch.")]
+        is_foreign = self.dtype is dtypes.bfloat16  # NumPy does not have it, and PyTorch does not give it
+        values = tensor.detach().double() if is_foreign else tensor.detach()
+        self._array = values.numpy().astype(self.dtype.numpy) if is_foreign else values.numpy()
         self.requires_grad = tensor.requires_grad
         self.source = tensor
 
@@ -84,11 +86,12 @@ def random_tensor(choose, numbers, name, shape):
             values = np.empty(size, np.complex128)
             values.real = random_floats(choose, numbers, size)
             values.imag = random_floats(choose, numbers, size)
-        elif name.startswith("float"):
+        elif DTYPES[name].is_floating_point:
             values = random_floats(choose, numbers, size)
         else:
             values = numbers.integers(-(2**62), 2**62, size) >> choose.randrange(63)
-        tensor = torch.from_numpy(values.astype(name).reshape(shape))
+        kind = "float64" if name == "bfloat16" else name
+        tensor = torch.from_numpy(values.astype(kind).reshape(shape)).to(getattr(torch, name))
     if tensor.is_floating_point() or tensor.is_complex():
         tensor.requires_grad_(choose.random() < 0.5)
         if choose.random() < 0.5:

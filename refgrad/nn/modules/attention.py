@@ -10,6 +10,7 @@ from refgrad.nn.modules.making import empty_parameter
 from refgrad.nn.modules.module import Module
 from refgrad.nn.multihead import canonical
 from refgrad.nn.parameter import Parameter
+from refgrad.ops.copying import check_device
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -48,6 +49,7 @@ class MultiheadAttention(Module):
                 f"embed_dim={embed_dim} and num_heads={num_heads} instead"
             )
         super().__init__()
+        check_device(device)
         self.embed_dim = embed_dim
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim

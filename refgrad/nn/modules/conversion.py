@@ -5,9 +5,11 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any, Self
 
-from refgrad import dtypes
+from refgrad import __future__, dtypes
 from refgrad.autograd import no_grad
+from refgrad.nn.parameter import Parameter
 from refgrad.op import calls
+from refgrad.swapping import swap_tensors
 from refgrad.tensor import Tensor
 
 FLOATING = (dtypes.float32, dtypes.float64)
@@ -17,6 +19,50 @@ COMPLEX_MODULES = (
     "at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not "
     "work as expected."
 )
+
+
+def convert_parameter(module: Any, name: str, parameter: Any, fn: Callable) -> None:
+    """Convert a parameter and its gradient: by new memory, or as `torch.__future__` says.
+
+    Raises:
+        RuntimeError: it cannot be swapped with a new one.
+    """
+    swap = __future__.get_swap_module_params_on_conversion()
+    overwrite = not swap and __future__.get_overwrite_module_params_on_conversion()
+    with no_grad():
+        new = fn(parameter)
+    grad = parameter.grad
+    if swap:
+        swap_parameter(module, name, parameter, new)
+    elif overwrite:
+        parameter = module._parameters[name] = Parameter(new, parameter.requires_grad)
+    else:
+        parameter.data = new
+    if grad is None:
+        return
+    with no_grad():
+        new = fn(grad)
+    if swap:
+        swap_tensors(grad, new.requires_grad_(grad.requires_grad))
+        parameter.grad = grad
+    elif overwrite:
+        parameter.grad = new.requires_grad_(grad.requires_grad)
+    else:
+        grad.data = new
+
+
+def swap_parameter(module: Any, name: str, parameter: Any, new: Any) -> None:
+    """Swap a parameter with a new one; its gradient is taken from it.
+
+    Raises:
+        RuntimeError: they cannot be swapped.
+    """
+    grad, parameter.grad = parameter.grad, None
+    try:
+        swap_tensors(parameter, Parameter(new, requires_grad=parameter.requires_grad))
+    except Exception as error:
+        parameter.grad = grad
+        raise RuntimeError(f"_apply(): Couldn't swap {type(module).__name__}.{name}") from error
 
 
 class Convertible:
@@ -31,17 +77,9 @@ class Convertible:
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for parameter in self._parameters.values():
-            if parameter is None:
-                continue
-            with no_grad():
-                new = fn(parameter)
-            grad = parameter.grad
-            parameter.data = new
-            if grad is not None:
-                with no_grad():
-                    new = fn(grad)
-                grad.data = new
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                convert_parameter(self, name, parameter, fn)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
@@ -89,6 +127,10 @@ class Convertible:
     def half(self) -> Self:
         """Convert floating parameters and buffers to float16."""
         return self._apply(lambda t: t.to(dtypes.float16) if t.is_floating_point() else t)
+
+    def bfloat16(self) -> Self:
+        """Convert floating parameters and buffers to bfloat16."""
+        return self._apply(lambda t: t.to(dtypes.bfloat16) if t.is_floating_point() else t)
 
     def cpu(self) -> Self:
         """Nothing to do here."""

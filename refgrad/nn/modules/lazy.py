@@ -4,50 +4,10 @@ from typing import Any
 
 from refgrad.nn.modules.convolution import Conv1d, Conv2d, Conv3d
 from refgrad.nn.modules.linear import Linear
-from refgrad.nn.modules.making import made
 from refgrad.nn.modules.module import Module
-from refgrad.nn.parameter import Parameter
+from refgrad.nn.parameter import is_lazy
+from refgrad.nn.uninitialized import UninitializedParameter
 from refgrad.tensor import Tensor
-
-NO_SHAPE_YET = (
-    "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
-    "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
-    "`forward` to initialize the parameters before accessing their attributes."
-)
-
-
-class UninitializedParameter(Parameter):
-    """A parameter that gets its shape later."""
-
-    __slots__ = ()
-
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
-        return super().__new__(cls, made("empty", (0,), dtype), requires_grad)
-
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Become an ordinary parameter of this shape, whose elements are still to be set."""
-        self.data = made("empty", tuple(shape), self.dtype if dtype is None else dtype)
-        self.__class__ = Parameter  # type: ignore[assignment]
-
-    @property
-    def shape(self) -> Any:
-        """Not there yet.
-
-        Raises:
-            RuntimeError: always.
-        """
-        raise RuntimeError(NO_SHAPE_YET)
-
-    def __deepcopy__(self, memo: dict) -> Any:
-        if id(self) not in memo:
-            memo[id(self)] = type(self)(self.requires_grad, dtype=self.dtype)
-        return memo[id(self)]
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-
-UninitializedParameter.__module__ = "torch.nn.parameter"
 
 
 class LazyModule(Module):
@@ -63,11 +23,15 @@ class LazyModule(Module):
         self.weight = UninitializedParameter(dtype=kind)
         if bias:
             self.bias = UninitializedParameter(dtype=kind)
+        self._listen()
+
+    def _listen(self) -> None:
+        """Wait for the first call."""
         self._initialize_hook = self.register_forward_pre_hook(first_call, with_kwargs=True)
 
     def has_uninitialized_params(self) -> bool:
-        """Whether a parameter has no shape yet."""
-        return any(isinstance(value, UninitializedParameter) for value in self._parameters.values())
+        """Whether a parameter or buffer has no shape yet."""
+        return any(map(is_lazy, [*self._parameters.values(), *self._buffers.values()]))
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
         """Give the parameters their shapes, by the first input."""
@@ -75,12 +39,17 @@ class LazyModule(Module):
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
         """Give parameters the shapes of those that are loaded, and load."""
-        for name, parameter in self._parameters.items():
+        for name, own in [*self._parameters.items(), *self._buffers.items()]:
             loaded = state_dict.get(prefix + name)
-            lazy = [isinstance(value, UninitializedParameter) for value in (parameter, loaded)]
-            if isinstance(loaded, Tensor) and lazy == [True, False]:
-                parameter.materialize(loaded.shape)
+            if isinstance(loaded, Tensor) and is_lazy(own) and not is_lazy(loaded):
+                own.materialize(loaded.shape)
         super()._load_from_state_dict(state_dict, prefix, *rest)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        """Put this module's own state into `destination`; what has no shape yet is put there itself."""
+        for name, own in [*self._parameters.items(), *self._buffers.items()]:
+            if own is not None and name not in self._non_persistent_buffers_set:
+                destination[prefix + name] = own if keep_vars or is_lazy(own) else own.detach()
 
     def _give_shape(self, shape: tuple) -> None:
         """Give weight and bias their shapes, and draw them."""

@@ -4,11 +4,12 @@ import math
 import warnings
 from typing import Any
 
+from refgrad import _VF
 from refgrad.nn import init
 from refgrad.nn.modules.making import empty_parameter
 from refgrad.nn.modules.module import Module
 from refgrad.nn.parameter import Parameter
-from refgrad.op import calls
+from refgrad.ops.copying import check_device
 from refgrad.tensor import Tensor
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
@@ -77,6 +78,7 @@ class RNNBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        check_device(device)
         self.mode = mode
         self.input_size = input_size
         self.hidden_size = hidden_size
@@ -224,7 +226,7 @@ class RNNBase(Module):
         several = len(sizes) > 1
         self.check_forward_args(data, tuple(states) if several else states[0], batch_sizes)
         given = states if several else states[0]
-        layers = getattr(calls, f"{self.mode.lower()}__data")
+        layers = getattr(_VF, self.mode.lower())
         output, *hidden = layers(data, batch_sizes, given, *self._options())
         if back is not None:
             hidden = [state.index_select(1, back) for state in hidden]
@@ -258,7 +260,7 @@ class WithOneState(RNNBase):
             hx = hx if hx is None else hx.unsqueeze(1)
         hx = self._zeros(input, input.size(batch_dim), self.hidden_size) if hx is None else hx
         self.check_forward_args(input, hx, None)
-        layers = getattr(calls, f"{self.mode.lower()}__input")
+        layers = getattr(_VF, self.mode.lower())
         output, hidden = layers(input, hx, *self._options(), self.batch_first)
         return (output, hidden) if is_batched else (output.squeeze(batch_dim), hidden.squeeze(1))
 
@@ -340,7 +342,7 @@ class LSTM(RNNBase):
             self._check_ranks(hx, is_batched)
             hx = tuple(hx) if is_batched else tuple(state.unsqueeze(1) for state in hx)
         self.check_forward_args(input, hx, None)
-        output, *hidden = calls.lstm__input(input, list(hx), *self._options(), self.batch_first)
+        output, *hidden = _VF.lstm(input, hx, *self._options(), self.batch_first)
         if not is_batched:
             output, hidden = output.squeeze(batch_dim), [state.squeeze(1) for state in hidden]
         return output, tuple(hidden)
@@ -378,6 +380,7 @@ class RNNCellBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        check_device(device)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
@@ -422,7 +425,7 @@ class RNNCellBase(Module):
             hx = input.detach().new_zeros((input.size(0), self.hidden_size))
         elif not is_batched:
             hx = hx.unsqueeze(0)
-        result = getattr(calls, name)(input, hx, *self._weights())
+        result = getattr(_VF, name)(input, hx, *self._weights())
         return result if is_batched else result.squeeze(0)
 
     def _weights(self) -> tuple:
@@ -483,5 +486,5 @@ class LSTMCell(RNNCellBase):
             hx = (zeros, zeros)
         elif not is_batched:
             hx = tuple(state.unsqueeze(0) for state in hx)
-        result = calls.lstm_cell(input, list(hx), *self._weights())
+        result = _VF.lstm_cell(input, hx, *self._weights())
         return tuple(result) if is_batched else tuple(state.squeeze(0) for state in result)

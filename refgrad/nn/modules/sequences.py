@@ -8,6 +8,7 @@ from refgrad.nn import init
 from refgrad.nn.modules.making import empty_parameter
 from refgrad.nn.modules.module import Module
 from refgrad.nn.parameter import Parameter
+from refgrad.ops.copying import check_device
 
 
 class EmbeddingBag(Module):
@@ -33,6 +34,7 @@ class EmbeddingBag(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        check_device(device)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.max_norm = max_norm

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from refgrad.__future__ import get_swap_module_params_on_conversion
 from refgrad.autograd import no_grad
 from refgrad.handles import RemovableHandle
 from refgrad.nn.modules.hooks import add
 from refgrad.nn.parameter import Parameter
+from refgrad.swapping import swap_tensors
 from refgrad.tensor import Tensor
 
 EXTRA_STATE = "_extra_state"
@@ -236,9 +238,12 @@ def load_one(module: Any, name: str, target: Any, key: str, source: Any, assign:
             f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, the shape "
             f"in current model is {target.shape}."
         )
+    swap = get_swap_module_params_on_conversion()
     try:
         with no_grad():
-            if not assign:
+            if swap:
+                swap_loaded(target, source, assign)
+            elif not assign:
                 target.copy_(source)
             elif not isinstance(target, Parameter):
                 setattr(module, name, source)
@@ -247,9 +252,28 @@ def load_one(module: Any, name: str, target: Any, key: str, source: Any, assign:
             else:
                 setattr(module, name, Parameter(source, requires_grad=target.requires_grad))
     except Exception as error:
+        action = "swapping" if swap else "copying"
         return (
-            f'While copying the parameter named "{key}", whose dimensions in the model are {target.size()} '
+            f'While {action} the parameter named "{key}", whose dimensions in the model are {target.size()} '
             f"and whose dimensions in the checkpoint are {source.size()}, an exception "
             f"occurred : {error.args}."
         )
     return ""
+
+
+def swap_loaded(target: Any, source: Any, assign: bool) -> None:
+    """Swap a parameter or buffer with what its `module_load` makes of the tensor that is loaded.
+
+    Raises:
+        RuntimeError: that is one of the two itself.
+    """
+    new = target.module_load(source, assign=assign)
+    if new is source or new is target:
+        raise RuntimeError(
+            "module_load returned one of self or other, please .detach() the result if returning one of the "
+            "inputs in module_load"
+        )
+    if isinstance(target, Parameter):
+        is_one = isinstance(new, Parameter)
+        new = new.requires_grad_(target.requires_grad) if is_one else Parameter(new, target.requires_grad)
+    swap_tensors(target, new)

@@ -19,6 +19,7 @@ from refgrad.nn.modules.making import made
 from refgrad.nn.modules.module import Module
 from refgrad.nn.modules.normalization import LayerNorm
 from refgrad.nn.multihead import canonical
+from refgrad.ops.copying import check_device
 from refgrad.tensor import Tensor
 
 NESTED = (
@@ -132,6 +133,7 @@ class TransformerEncoderLayer(Block):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
+        check_device(device)
         options: dict[str, Any] = {
             "layer_norm_eps": layer_norm_eps,
             "batch_first": batch_first,
@@ -172,6 +174,7 @@ class TransformerDecoderLayer(Block):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
+        check_device(device)
         options: dict[str, Any] = {
             "layer_norm_eps": layer_norm_eps,
             "batch_first": batch_first,
@@ -353,6 +356,7 @@ class Transformer(Module):
     ) -> None:
         super().__init__()
         options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
+        check_device(device)
         order = {"batch_first": batch_first, "norm_first": norm_first, "bias": bias, "dtype": dtype}
 
         def stack(layer: type, several: type, count: int) -> Module:

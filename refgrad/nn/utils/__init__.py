@@ -8,6 +8,7 @@ from typing import Any
 
 from refgrad import errors
 from refgrad.autograd import no_grad
+from refgrad.nn.native import native
 from refgrad.nn.parameter import typename
 from refgrad.op import calls
 from refgrad.tensor import Tensor
@@ -122,7 +123,7 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:
     """All parameters, flattened, as one vector."""
-    return calls.cat([parameter.view(-1) for parameter in parameters])
+    return native("cat")([parameter.view(-1) for parameter in parameters])
 
 
 def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
@@ -151,7 +152,7 @@ LATER = {
 def __getattr__(name: str) -> Any:
     if name in ("clip_grad", "convert_parameters"):  # modules of PyTorch, whose functions are all here
         return importlib.import_module("refgrad.nn.utils")
-    if name in ("parametrizations", "parametrize", "rnn"):
+    if name in ("parametrizations", "parametrize", "prune", "rnn"):
         return importlib.import_module(f"refgrad.nn.utils.{name}")
     if name in LATER:
         module, function = LATER[name]

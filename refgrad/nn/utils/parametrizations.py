@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from refgrad import _VF
 from refgrad.autograd import no_grad
 from refgrad.nn import functional as F
 from refgrad.nn.modules.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from refgrad.nn.modules.module import Module
 from refgrad.nn.utils import parametrize
-from refgrad.op import calls
+from refgrad.nn.utils.orthogonal import orthogonal as orthogonal
 from refgrad.tensor import Tensor
 
 
@@ -19,11 +20,11 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Any, weight_v: Any) -> Any:
-        return calls._weight_norm(weight_v, weight_g, self.dim)
+        return _VF._weight_norm(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Any) -> tuple:
         """The length of a weight, and itself as the direction."""
-        return calls.norm_except_dim(weight, 2, self.dim), weight
+        return _VF.norm_except_dim(weight, 2, self.dim), weight
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:

@@ -336,3 +336,21 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
 def type_before_parametrizations(module: Module) -> type:
     """The class that a module had before."""
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
+
+
+def transfer_parametrizations_and_params(
+    from_module: Module, to_module: Module, tensor_name: str | None = None
+) -> Module:
+    """Parametrize another module alike, with the same values; returns that module."""
+    if not is_parametrized(from_module):
+        return to_module
+    sources: Any = from_module.parametrizations
+    for name in sources if tensor_name is None else [tensor_name]:
+        if not hasattr(to_module, name):
+            setattr(to_module, name, Parameter(getattr(from_module, name)))
+        for parametrization in sources[name]:
+            register_parametrization(to_module, name, parametrization)
+        target: Any = to_module.parametrizations[name]
+        for original in [key for key in sources[name]._parameters if key.startswith("original")]:
+            setattr(target, original, getattr(sources[name], original))
+    return to_module

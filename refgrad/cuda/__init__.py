@@ -2,6 +2,8 @@
 
 from typing import Any, NoReturn
 
+from refgrad.cuda import amp as amp
+
 
 def is_available() -> bool:
     """Whether a CUDA device can be used."""

@@ -1,0 +1,340 @@
+"""*Batched tensor*: one value per sample, which a function under `vmap` sees as one tensor without the batch.
+
+It holds a *whole*, the tensor with the batch dimension, and ops run on wholes by batching rules (rules/).
+Where an op has none, and inside a `grad` or `jvp` that runs within the `vmap`, it holds the *parts*, one
+tensor per sample, and ops run once for each.
+"""
+
+import functools
+import types
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from refgrad.duals import with_tangent_of
+from refgrad.func.levels import stack
+from refgrad.func.rules.refusals import REFUSED
+from refgrad.func.windows import windows_together
+from refgrad.lazy import WithoutElements
+from refgrad.op import calls
+from refgrad.samples import PER_SAMPLE, Batched
+from refgrad.storage import version_of
+from refgrad.tensor import Tensor, alias
+
+NO_MASK = (
+    "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
+    "indexing with a boolean mask."
+)
+NO_STORAGE = "Cannot access storage of BatchedTensorImpl"
+NO_MEMORY = "Cannot access data pointer of Tensor that doesn't have storage"
+
+
+# What can be known of a sample ------------------------------------------------------------------------------
+
+
+class SampleArray(WithoutElements):
+    """Shape, strides and type of one sample: whoever asks for elements meets `Batched`."""
+
+    __slots__ = ("shape", "strides", "dtype", "flags")
+    base = None
+
+    def __init__(self, shape: tuple, strides: tuple, dtype: np.dtype, flags: Any):
+        self.shape, self.strides, self.dtype, self.flags = shape, strides, dtype, flags
+
+    @classmethod
+    def of(cls, array: Any, dim: int) -> "SampleArray":
+        """What is known of the samples of a whole's array."""
+        shape, strides = (
+            array.shape[:dim] + array.shape[dim + 1 :],
+            array.strides[:dim] + array.strides[dim + 1 :],
+        )
+        dense = as_strided(np.empty(1, array.dtype), shape, strides)
+        return cls(shape, strides, array.dtype, dense.flags)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    def refuse(self, *args: Any, **kwargs: Any) -> Any:
+        """Stop who asks for elements."""
+        raise Batched
+
+    plain = __getattr__ = __getitem__ = __setitem__ = __iter__ = __len__ = refuse
+    __array__ = __array_ufunc__ = __array_function__ = refuse
+    __bool__ = __int__ = __float__ = __complex__ = __index__ = refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = __rmatmul__ = refuse
+    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = __invert__ = __abs__ = refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = refuse
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __mod__ = __rmod__ = refuse
+    __floordiv__ = __rfloordiv__ = refuse
+
+
+# The tensor -------------------------------------------------------------------------------------------------
+
+
+class BatchedTensor(Tensor):
+    """A tensor of which each sample has a value of its own."""
+
+    IS_BATCHED = True
+
+    def __init__(self, level: Any, whole: Tensor | None = None, dim: int = 0, parts: list | None = None):
+        own = self.__dict__
+        own["level"], own["whole"], own["bdim"], own["parts"] = level, whole, dim, parts
+
+    @property
+    def _array(self) -> Any:  # type: ignore[override]
+        own = self.__dict__
+        if own["whole"] is not None:
+            return SampleArray.of(own["whole"]._array, own["bdim"])
+        array = own["parts"][0]._array
+        return SampleArray(array.shape, array.strides, array.dtype, array.flags)
+
+    @property
+    def samples(self) -> list:
+        """One tensor per sample; of a whole, views of it."""
+        own = self.__dict__
+        if own["parts"] is None:
+            own["parts"] = split(own["whole"], own["bdim"], own["whole"].size(own["bdim"]))
+        return own["parts"]
+
+    def together(self) -> tuple[Tensor, int]:
+        """The whole, made of the parts if need be, and its batch dimension."""
+        own = self.__dict__
+        if own["whole"] is None:
+            own["whole"], own["bdim"] = put_together(own["parts"], not self.level.IS_LEGACY), 0
+            own["parts"] = None
+        return own["whole"], own["bdim"]
+
+    def like(self, samples: list) -> "BatchedTensor":
+        """Other samples of the same level."""
+        return batched(self.level, samples)
+
+    def map(self, function: Callable) -> "BatchedTensor":
+        """The batched tensor of `function(sample)`."""
+        return self.like([function(sample) for sample in self.samples])
+
+    def map_whole(self, function: Callable) -> "BatchedTensor":
+        """The batched tensor of `function(whole)`, which is the same as of its samples."""
+        own = self.__dict__
+        if own["whole"] is None or not self.is_uncovered():
+            return self.map(function)
+        return batched(self.level, None, (function(own["whole"]), own["bdim"]))
+
+    def is_uncovered(self) -> bool:
+        """Whether only other `vmap`s run within this one."""
+        return is_uncovered(self.level)
+
+    def item(self) -> Any:
+        """Refused."""
+        raise RuntimeError(self.level.NO_ITEM)
+
+    __int__ = __float__ = __complex__ = __index__ = item
+
+    def __bool__(self) -> bool:
+        raise RuntimeError(self.level.NO_BRANCH)
+
+    def tolist(self) -> Any:
+        """Refused."""
+        raise RuntimeError(NO_MEMORY)
+
+    numpy = data_ptr = __array__ = apply_ = tolist
+
+    def storage(self, *args: Any) -> Any:
+        """Refused."""
+        raise NotImplementedError(NO_STORAGE)
+
+    untyped_storage = share_memory_ = set_ = resize_ = __deepcopy__ = __reduce_ex__ = storage
+
+    def nonzero(self, *args: Any, **kwargs: Any) -> Any:
+        """Refused."""
+        raise RuntimeError(REFUSED["nonzero"])
+
+    @property  # type: ignore[misc]
+    def requires_grad(self) -> bool:
+        """Whether a `grad` that runs within the `vmap` follows it: what is outside does not show."""
+        return not is_uncovered(self.level) and self.samples[0].requires_grad
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no `grad` within the `vmap` recorded where it comes from."""
+        return is_uncovered(self.level) or self.samples[0].is_leaf
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node of the first sample, within a `grad` that runs within the `vmap`."""
+        return None if is_uncovered(self.level) else self.samples[0].grad_fn
+
+    def _is_view(self) -> bool:
+        return not is_uncovered(self.level) and self.samples[0]._is_view()
+
+    def is_conj(self) -> bool:
+        """Whether it shows conjugates of what lies in memory."""
+        return self.together()[0].is_conj()
+
+    def is_neg(self) -> bool:
+        """Whether it shows negatives of what lies in memory."""
+        return self.together()[0].is_neg()
+
+    def detach(self) -> "BatchedTensor":
+        """The same without history."""
+        return self.map_whole(lambda tensor: tensor.detach())
+
+    @property
+    def data(self) -> Any:
+        """Refused."""
+        raise RuntimeError("accessing `data` under vmap transform is not allowed")
+
+    def __getitem__(self, index: Any) -> Any:
+        for each in index if isinstance(index, tuple) else (index,):
+            if (
+                isinstance(each, BatchedTensor)
+                and not each.dtype.is_floating_point
+                and str(each.dtype) == "torch.bool"
+            ):
+                raise RuntimeError(NO_MASK)
+        return directly(Tensor.__getitem__, (self, index), {})
+
+    def __repr__(self) -> str:
+        own = self.__dict__
+        if isinstance(self.level.NO_PRINT, str):
+            raise RuntimeError(self.level.NO_PRINT)
+        whole, dim = own["whole"], own["bdim"]
+        if whole is None:
+            whole, dim = calls.stack([sample.detach() for sample in own["parts"]]), 0
+        lines = "\n".join("    " + line for line in repr(whole).split("\n"))
+        return f"BatchedTensor(lvl={self.level.number}, bdim={dim}, value=\n{lines}\n)"
+
+    def __format__(self, spec: str) -> str:
+        return object.__format__(self, spec)
+
+
+def batched(level: Any, parts: list | None, whole: tuple | None = None) -> BatchedTensor:
+    """A batched tensor of parts, or of a whole and its batch dimension."""
+    made = object.__new__(BatchedTensor)
+    made.__init__(level, *(whole or (None, 0)), None if whole else parts)  # type: ignore[misc]
+    return made
+
+
+def is_uncovered(level: Any) -> bool:
+    """Whether only other `vmap`s run inside this level, so that ops may run on wholes.
+
+    A `grad` inside would sum over the samples what it asks of a tensor that is the same for all.
+    """
+    return not level.IS_LEGACY and all(
+        each.kind == "vmap" for each in stack.levels if each.number > level.number
+    )
+
+
+def split(whole: Any, dim: int | None, count: int) -> list:
+    """One value per sample."""
+    if dim is None:
+        return [whole] * count
+    if whole.requires_grad:
+        whole = whole.permute(dim, *[i for i in range(whole.dim()) if i != dim])
+        dim = 0
+    return [whole.select(dim, i) for i in range(count)]
+
+
+def put_together(samples: list, counts: bool = True) -> Tensor:
+    """The samples as one tensor, which is a view, and unless told otherwise counts writes, as each does."""
+    first = samples[0]
+    if isinstance(first, BatchedTensor):
+        return calls.stack(samples)
+    if any(sample.requires_grad for sample in samples):
+        stacked = calls.stack(samples)
+        return calls.view(stacked, stacked.shape)
+    if (whole := windows_together(samples)) is not None:
+        return whole
+    order = sorted(range(first.dim()), key=lambda dim: -first.stride(dim))  # as they lie in memory
+    back = [0, *(1 + order.index(dim) for dim in range(first.dim()))]
+    whole = calls.stack([sample.permute(order) for sample in samples]).permute(back)
+    return (
+        whole if first._is_view() or not counts else with_tangent_of(whole, alias(whole, [version_of(first)]))
+    )
+
+
+def no_memory(tensor: Any) -> Any:
+    """Batched tensors have no memory of their own."""
+    raise Batched
+
+
+def delegate() -> None:
+    """Give `BatchedTensor` what `Tensor` has: as it is where that is made of ops, else for each sample."""
+    own = vars(BatchedTensor)
+    for name in ("_edge", "_meta", "_version_cell"):
+        setattr(BatchedTensor, name, property(no_memory))
+    keep = {
+        "__init__",
+        "__new__",
+        "__getattr__",
+        "__setattr__",
+        "__hash__",
+        "__init_subclass__",
+        "__torch_function__",
+    }
+    for name, value in list(vars(Tensor).items()):
+        if name in own or name in keep:
+            continue
+        if isinstance(value, property):
+            setattr(BatchedTensor, name, property(sampled_getter(value.fget)))
+        elif isinstance(value, types.FunctionType):
+            setattr(BatchedTensor, name, sampled(value))
+
+
+def sampled_getter(get: Any) -> Callable:
+    """The getter of a property, of samples where it needs one."""
+    return lambda self: directly(get, (self,), {})
+
+
+def sampled(method: Callable) -> Callable:
+    """A method, run for each sample where it needs one."""
+
+    @functools.wraps(method)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return directly(method, args, kwargs)
+
+    return wrapper
+
+
+def directly(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """A call that may come through as it is, because it only calls ops; otherwise run for each sample."""
+    try:
+        return function(*args, **kwargs)
+    except Batched:
+        return PER_SAMPLE[0](function, args, kwargs)
+
+
+delegate()
+
+
+def reflected(symbol: str) -> Callable:
+    """An operator that Python asks of the right operand first: a tensor on the left answers all the same."""
+    own, other_side = getattr(BatchedTensor, f"__r{symbol}__"), getattr(Tensor, f"__{symbol}__")
+
+    def operator(self: BatchedTensor, other: Any) -> Any:
+        return directly(other_side, (other, self), {}) if isinstance(other, Tensor) else own(self, other)
+
+    return operator
+
+
+for _symbol in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
+    setattr(BatchedTensor, f"__r{_symbol}__", reflected(_symbol))

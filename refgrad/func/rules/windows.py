@@ -1,0 +1,100 @@
+"""Batching rules of ops on images: the batch joins the one that they have."""
+
+from collections.abc import Callable
+from typing import Any
+
+from refgrad.func.rules.operands import Operand, count_of, padded, rule, spread
+from refgrad.op import calls
+from refgrad.tensor import Tensor
+
+
+def joined(self: Operand) -> Tensor:
+    """Images of all samples in one batch."""
+    value = self.in_front()
+    return value.reshape(value.size(0) * value.size(1), *value.shape[2:])
+
+
+def parted(result: Tensor, count: int) -> Tensor:
+    """A batch of images, cut into those of each sample."""
+    return result.view(count, result.size(0) // count, *result.shape[1:])
+
+
+def of_images(ranks: int) -> Callable:
+    """The rule of an op whose images have so many dimensions, in a batch or alone; 0: always joined."""
+
+    def on_images(function: Callable, self: Operand, *others: Any) -> Any:
+        if self.rank < ranks + 2 and ranks:
+            return function(self.front(), *others)
+        result = function(joined(self), *others)
+        if isinstance(result, tuple):
+            return tuple([parted(one, self.count) for one in result])
+        return parted(result, self.count)
+
+    return on_images
+
+
+rule(
+    "avg_pool2d", "max_pool2d_with_indices", "im2col", "col2im",
+    "upsample_nearest2d", "upsample_bilinear2d", "upsample_bicubic2d",
+    "pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
+)(of_images(2))  # fmt: skip
+rule("upsample_nearest1d", "upsample_linear1d")(of_images(1))
+rule(
+    "avg_pool3d", "max_pool3d_with_indices",
+    "upsample_nearest3d", "upsample_trilinear3d",
+)(of_images(3))  # fmt: skip
+rule(
+    "_adaptive_avg_pool2d", "adaptive_max_pool2d", "_adaptive_avg_pool3d", "adaptive_max_pool3d",
+    "reflection_pad1d", "replication_pad1d", "reflection_pad2d", "replication_pad2d", "reflection_pad3d",
+    "replication_pad3d",
+)(of_images(0))  # fmt: skip
+
+
+@rule("grid_sampler_2d", "grid_sampler_3d")
+def grid_sample(function: Callable, input: Any, grid: Any, *others: Any) -> Tensor:
+    """Images sampled at the points of grids."""
+    count = count_of((input, grid))
+    whole = [Operand(spread(a, count), 0) if isinstance(a, Tensor) else a for a in (input, grid)]
+    return parted(function(joined(whole[0]), joined(whole[1]), *others), count)
+
+
+@rule("native_group_norm")
+def group_norm(
+    function: Callable, input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, groups: int, eps: float
+) -> Any:
+    """Group norm: the batch joins that of the images; weights are applied afterwards."""
+    if not isinstance(input, Operand):
+        return NotImplemented
+    count = input.count
+    result, mean, rstd = function(joined(input), None, None, N * count, C, HxW, groups, eps)
+    result = parted(result, count)
+    for part, apply in ((weight, calls.mul), (bias, calls.add)):
+        if part is not None:
+            ones = [1] * (input.rank - 2)
+            whole = isinstance(part, Operand)
+            value = calls.view(part.front(), (count, C, *ones)) if whole else calls.view(part, (C, *ones))
+            result = apply(result, padded(Operand(value, 0), input.rank) if whole else value)
+    return result, parted(mean, count), parted(rstd, count)
+
+
+@rule("native_batch_norm")
+def batch_norm(
+    function: Callable, input: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, *others: Any
+) -> Any:
+    """Batch norm: each sample has channels of its own in one call; weights are applied afterwards."""
+    if not isinstance(input, Operand) or isinstance(mean, Operand) or isinstance(var, Operand):
+        return NotImplemented
+    if mean is not None and training:
+        return NotImplemented  # one memory of what was seen, for all samples
+    count, channels = input.count, input.shape[1]
+    value = calls.transpose(input.front(), 0, 1)
+    flat = value.reshape(value.size(0), count * channels, *value.shape[3:])
+    seen = [None if each is None else each.expand(count, channels).reshape(-1) for each in (mean, var)]
+    result, mean_used, spread_used = function(flat, None, None, *seen, training, *others)
+    result = calls.transpose(result.reshape(value.shape), 0, 1)
+    for part, apply in ((weight, calls.mul), (bias, calls.add)):
+        if part is not None:
+            result = apply(result, spread(part, count).view(count, 1, channels, *[1] * (result.dim() - 3)))
+    if not training:
+        return result, mean_used, spread_used
+    return result, mean_used.view(count, -1), spread_used.view(count, -1)
