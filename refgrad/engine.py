@@ -6,14 +6,23 @@ of the order: "Autograd mechanics" in PyTorch's docs and the notes in its engine
 """
 
 import sys
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from refgrad import errors, modes
-from refgrad.gradients import MISFIT, check_nan, fitted, fitted_array, fitted_later, shapes_refused, validated
+from refgrad.gradients import (
+    MISFIT,
+    check_nan,
+    fitted,
+    fitted_array,
+    fitted_later,
+    report_anomaly,
+    shapes_refused,
+    validated,
+    wrapped,
+)
 from refgrad.graph import CALL_NODE, AccumulateGrad, GraphRoot, Node, split_edge, start
 from refgrad.hooks import late_hooks, post_accumulate_hooks, pre_hooks, tensor_hooks
 from refgrad.layout import is_dense, layout_of, overlaps_itself, strides_of
@@ -32,11 +41,6 @@ task_ids = iter(range(2**62))
 # A run inside of so many others goes on in a new thread, whose stack is empty: so PyTorch nests to any depth.
 # It does so at 60; here a level takes more of Python's frames.
 NESTING = 30
-
-NO_FORWARD = (
-    "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass "
-    "for more information."
-)
 
 
 class GraphTask:
@@ -289,30 +293,6 @@ def is_plain(leaf: Tensor) -> bool:
     return leaf._meta.backward_hooks is None and leaf._meta.post_accumulate_hooks is None
 
 
-def report_anomaly(node: Node) -> None:
-    """Anomaly mode: say which node failed, where the forward made it, and what induced that."""
-    metadata = {} if node._node_hooks is None else node._node_hooks.metadata
-    name = node.name()
-    if "traceback_" not in metadata:
-        warnings.warn(NO_FORWARD.format(name), UserWarning, stacklevel=4)
-        return
-    stack = "".join(metadata["traceback_"])
-    text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{stack}"
-    warnings.warn(text, UserWarning, stacklevel=4)
-    while (parent := metadata.get("parent_")) is not None:
-        metadata = {} if parent._node_hooks is None else parent._node_hooks.metadata
-        if "traceback_" not in metadata:
-            warnings.warn(NO_FORWARD.format(parent.name()), UserWarning, stacklevel=4)
-            return
-        stack = "".join(metadata.get("traceback_", ()))
-        warnings.warn(
-            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that "
-            f"induced the previous calculation:\n{stack}",
-            UserWarning,
-            stacklevel=4,
-        )
-
-
 def visit(task: GraphTask, node: Node, grads: list) -> list | None:
     """Run a node that has hooks, is a leaf's, or is in a run with chosen inputs; None when it stays out."""
     state = modes.state
@@ -350,11 +330,6 @@ def visit(task: GraphTask, node: Node, grads: list) -> list | None:
     if state.grad is not task.create_graph:
         modes.set_grad(task.create_graph)
     return results
-
-
-def wrapped(results: Any) -> list:
-    """What a formula gave, as tensors."""
-    return [wrap(result) if result.__class__ is ndarray else result for result in results]
 
 
 def add_gradient(held: list, number: int, gradient: Tensor, create_graph: bool) -> None:

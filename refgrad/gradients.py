@@ -1,6 +1,7 @@
 """Checking what a node returned: each gradient is brought to the shape and type its receiver recorded."""
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,6 +50,11 @@ def validated(edges: Sequence[Any], results: Any, node: Any) -> list:
                 if array.shape != target._output_shape or array.dtype is not target._output_dtype:
                     gradients[i] = fitted(gradient, target, 0, node, i)
     return gradients
+
+
+def wrapped(results: Any) -> list:
+    """What a formula gave, as tensors."""
+    return [wrap(result) if result.__class__ is ndarray else result for result in results]
 
 
 def fitted_later(gradient: Any, edge: tuple, node: Any, index: int) -> Tensor | None:
@@ -117,6 +123,12 @@ def invalid(node: Any) -> str:
     return f"Function {node.name()}" if isinstance(node, Node) else "Function"
 
 
+NO_FORWARD = (
+    "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass "
+    "for more information."
+)
+
+
 def check_nan(node: Node, gradients: list) -> None:
     """In anomaly mode, search what a node returned for NaN.
 
@@ -128,6 +140,30 @@ def check_nan(node: Node, gradients: list) -> None:
         for i, gradient in enumerate(gradients):
             if gradient is not None and np.isnan(gradient._array).any():
                 raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+
+
+def report_anomaly(node: Node) -> None:
+    """Anomaly mode: say which node failed, where the forward made it, and what induced that."""
+    metadata = {} if node._node_hooks is None else node._node_hooks.metadata
+    name = node.name()
+    if "traceback_" not in metadata:
+        warnings.warn(NO_FORWARD.format(name), UserWarning, stacklevel=4)
+        return
+    stack = "".join(metadata["traceback_"])
+    text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{stack}"
+    warnings.warn(text, UserWarning, stacklevel=4)
+    while (parent := metadata.get("parent_")) is not None:
+        metadata = {} if parent._node_hooks is None else parent._node_hooks.metadata
+        if "traceback_" not in metadata:
+            warnings.warn(NO_FORWARD.format(parent.name()), UserWarning, stacklevel=4)
+            return
+        stack = "".join(metadata.get("traceback_", ()))
+        warnings.warn(
+            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that "
+            f"induced the previous calculation:\n{stack}",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def shapes_refused(error: ValueError) -> Exception:

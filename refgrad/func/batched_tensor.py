@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 from refgrad.duals import with_tangent_of
 from refgrad.func.levels import stack
 from refgrad.func.rules.refusals import REFUSED
-from refgrad.func.windows import windows_together
+from refgrad.func.slices import windows_together
 from refgrad.lazy import WithoutElements
 from refgrad.op import calls
 from refgrad.samples import PER_SAMPLE, Batched

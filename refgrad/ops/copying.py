@@ -162,7 +162,16 @@ def to_device(self, device=None, dtype=None, non_blocking=False, copy=False, mem
     "MemoryFormat? memory_format=None) -> Tensor(a)"
 )
 def to_other(self, other, non_blocking=False, copy=False, memory_format=None):
-    return to_dtype(self, other.dtype, non_blocking, copy, memory_format)
+    return to_dtype(self, type_of(other), non_blocking, copy, memory_format)
+
+
+def type_of(other):
+    """The element type of a tensor, or of the tensor that stands for a number: a wide one."""
+    if isinstance(other, Tensor):
+        return other.dtype
+    if isinstance(other, bool):
+        return dtypes.bool_
+    return dtypes.complex128 if isinstance(other, complex) else dtypes.float64
 
 
 def cast_method(name, dtype):

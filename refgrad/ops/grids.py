@@ -79,9 +79,11 @@ def unnormalized(at: np.ndarray, size: int, align_corners: bool) -> tuple[np.nda
 
 
 def clipped(at: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates held inside the image, and where they were."""
+    """Coordinates held inside the image, and where they were; NaN goes to its start, or a volume's end."""
     inside = (at > 0) & (at < size - 1)
-    return np.where(at <= 0, 0, np.where(at >= size - 1, size - 1, at)).astype(at.dtype), inside
+    if at.ndim == 4:
+        return np.where(at <= 0, 0, np.where(at < size - 1, at, size - 1)).astype(at.dtype), inside
+    return np.where(at >= size - 1, size - 1, np.where(at > 0, at, 0)).astype(at.dtype), inside
 
 
 def reflected(at: np.ndarray, size: int, align_corners: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -209,7 +211,10 @@ def sampled(input: np.ndarray, grid: np.ndarray, mode: int, padding: int, align:
     for picked, inside in corners(all_taps(input, grid, mode, padding, align)):
         values = lines[(batch, *(tap.places for tap in picked))]
         weight = product([tap.weights for tap in picked])
-        result += np.where(inside[..., None], values * weight[..., None], 0)
+        if grid.shape[-1] == 2:  # PyTorch multiplies zeros by the weight, which may be NaN
+            result += np.where(inside[..., None], values, 0) * weight[..., None]
+        else:
+            result += np.where(inside[..., None], values * weight[..., None], 0)
     return np.moveaxis(result, -1, 1).copy()
 
 

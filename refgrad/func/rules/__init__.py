@@ -8,13 +8,13 @@ says where it is. An op without a rule runs once for each sample.
 
 from refgrad.func.rules import (  # noqa: F401 - they register
     decompositions,
+    images,
     pointwise,
     positions,
     products,
     randomness,
     reductions,
     shapes,
-    windows,
 )
 from refgrad.func.rules.decompositions import DECOMPOSED
 from refgrad.func.rules.older import OLDER
