@@ -20,7 +20,7 @@ import numpy as np
 from refgrad import modes
 from refgrad.graph import PLACED
 from refgrad.layout import layout_of, root_of, window
-from refgrad.tensor import AutogradMeta, Tensor, meta_of, placed_at, wrap
+from refgrad.tensor import AutogradMeta, Tensor, is_batched, meta_of, placed_at, wrap
 from refgrad.views import APART, make_view
 
 DUAL_LEVEL = -1
@@ -214,11 +214,6 @@ def lies_like(tangent: Tensor, tensor: Tensor) -> bool:
 def capacity(array: np.ndarray) -> int:
     """How many elements of a window's type its memory holds."""
     return root_of(array).nbytes // array.itemsize
-
-
-def is_batched(tangent: Tensor) -> bool:
-    """Whether a tangent is a batched tensor, which has one for each sample; see func/batched_tangents.py."""
-    return tangent.__class__ is not Tensor and getattr(tangent, "IS_BATCHED", False)
 
 
 def zeros_like(tensor: Tensor, tangent: Tensor) -> Tensor:

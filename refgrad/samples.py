@@ -12,7 +12,7 @@ from typing import Any
 from refgrad import modes
 from refgrad.graph import PENDING
 from refgrad.storage import InferenceVersion
-from refgrad.tensor import Tensor, accumulator, edge_of
+from refgrad.tensor import Tensor, accumulator, edge_of, is_batched
 
 
 class Batched(Exception):
@@ -83,7 +83,7 @@ def edges_of(tensors: Sequence[Tensor | None]) -> list:
 
 def is_inference_leaf(tensor: Tensor) -> bool:
     """Whether a tensor was made in inference mode and requires grad."""
-    if getattr(tensor, "IS_BATCHED", False):
+    if is_batched(tensor):
         return False
     return tensor._version_cell.__class__ is InferenceVersion and tensor.requires_grad
 
@@ -94,13 +94,13 @@ def stop_at_batched(tensor: Tensor) -> None:
     Raises:
         Batched: it is batched.
     """
-    if getattr(tensor, "IS_BATCHED", False):
+    if is_batched(tensor):
         raise Batched
 
 
 def elements_of(tensor: Any) -> Any:
     """The array of a tensor; of a batched one that of all samples."""
-    while getattr(tensor, "IS_BATCHED", False):
+    while is_batched(tensor):
         tensor = tensor.together()[0]
     return tensor._array
 

@@ -489,6 +489,11 @@ def wrap(array: np.ndarray) -> Tensor:
     return tensor
 
 
+def is_batched(value: Any) -> bool:
+    """Whether a value is a batched tensor of `vmap`, see func/batched_tensor.py."""
+    return value.__class__ is not Tensor and getattr(value.__class__, "IS_BATCHED", False)
+
+
 def alias(tensor: Tensor, cell: list | None = None, kind: type[Tensor] = Tensor) -> Tensor:
     """A tensor over the same memory, outside the graph and no view; its counter is shared when given."""
     new = object.__new__(kind)

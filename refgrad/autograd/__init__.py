@@ -30,7 +30,7 @@ from refgrad.autograd.graph import (
 from refgrad.autograd.variable import Variable
 from refgrad.layout import Size
 from refgrad.saved import RawSaved as SavedTensor
-from refgrad.tensor import Tensor, edge_of, wrap
+from refgrad.tensor import Tensor, edge_of, is_batched, wrap
 
 __all__ = [
     "Function",
@@ -176,7 +176,7 @@ def grad(
 
     def run(gradients: list, keep: bool) -> list:
         edges, targets = root_edges(roots), [input_edge(each) for each in chosen]
-        batched = any(hasattr(gradient, "IS_BATCHED") for gradient in gradients)
+        batched = any(map(is_batched, gradients))
         return engine.execute(edges, gradients, keep, create, targets, False, batched)
 
     if is_grads_batched:  # by `vmap`, which stands on autograd

@@ -7,7 +7,7 @@ from refgrad.autograd import tangents
 from refgrad.autograd.grad_mode import ContextDecorator
 from refgrad.op import calls
 from refgrad.overriding import hand_on, overriding_in
-from refgrad.tensor import Tensor, type_name
+from refgrad.tensor import Tensor, is_batched, type_name
 
 __all__ = [
     "UnpackedDualTensor",
@@ -79,7 +79,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for name, given in (("primal", tensor), ("tangent", tangent)):
         if not (given.is_floating_point() or given.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {given.dtype}")
-        if duals.is_batched(given) and not given.level.IS_LEGACY:
+        if is_batched(given) and not given.level.IS_LEGACY:
             raise RuntimeError(
                 "Batching rule not implemented for aten::_make_dual; the fallback path doesn't work on out= "
                 "or view ops."

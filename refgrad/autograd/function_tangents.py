@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from refgrad import dtypes
-from refgrad.duals import Apart, is_batched, is_enabled, remember_result, set_tangent, tangent_of
+from refgrad.duals import Apart, is_enabled, remember_result, set_tangent, tangent_of
 from refgrad.graph import split_edge
 from refgrad.storage import version_of
-from refgrad.tensor import Tensor, type_name
+from refgrad.tensor import Tensor, is_batched, type_name
 
 NOT_DIFFERENTIABLE = (
     "(new_grad_base.is_floating_point() || new_grad_base.is_complex()) && (self_base.is_floating_point() || "

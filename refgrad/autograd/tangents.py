@@ -28,7 +28,6 @@ from refgrad.duals import (
     LEVELS,
     Apart,
     dual_view,
-    is_batched,
     is_enabled,
     remember_result,
     set_tangent,
@@ -37,7 +36,7 @@ from refgrad.duals import (
 from refgrad.graph import Node, cut_off, split_edge, start
 from refgrad.op import calls
 from refgrad.recipe import Recipe
-from refgrad.tensor import Tensor, alias, edge_of
+from refgrad.tensor import Tensor, alias, edge_of, is_batched
 
 REQUEST = (
     "Please file an issue to PyTorch at https://github.com/pytorch/pytorch/issues/new?template="

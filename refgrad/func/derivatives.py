@@ -14,14 +14,13 @@ from refgrad.func.levels import (
     checked_aux,
     chosen_arguments,
     entered,
-    is_batched,
     pulled,
     stack,
     with_arguments,
 )
 from refgrad.graph import NotImplementedNode
 from refgrad.op import OPS, calls
-from refgrad.tensor import Tensor
+from refgrad.tensor import Tensor, is_batched
 
 
 def split_aux(name: str, output: Any, has_aux: bool) -> tuple[Any, Any]:

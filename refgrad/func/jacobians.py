@@ -8,9 +8,9 @@ from typing import Any
 from refgrad.func import trees
 from refgrad.func.batching import vmap
 from refgrad.func.derivatives import linear_at, vjp_at
-from refgrad.func.levels import Level, check_argnums, chosen_arguments, is_batched
+from refgrad.func.levels import Level, check_argnums, chosen_arguments
 from refgrad.op import calls
-from refgrad.tensor import Tensor
+from refgrad.tensor import Tensor, is_batched
 
 
 def check_real(name: str, kind: str, leaves: list) -> None:

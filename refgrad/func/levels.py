@@ -20,7 +20,7 @@ from refgrad.duals import keep_tangent, tangent_of, with_tangent_of
 from refgrad.func import trees
 from refgrad.graph import PENDING, AccumulateGrad, Node, make_edge, split_edge, start
 from refgrad.storage import version_cell, version_of
-from refgrad.tensor import AutogradMeta, Tensor, alias, edge_of, meta_of
+from refgrad.tensor import AutogradMeta, Tensor, alias, edge_of, is_batched, meta_of
 from refgrad.views import CopySlices
 
 NO_REAL_TYPE = "only Tensors of floating point dtype can require gradients"
@@ -218,11 +218,6 @@ class Level:
 
 # Batched tensors
 # ------------------------------------------------------------------------------------------------
-
-
-def is_batched(value: Any) -> bool:
-    """Whether a value is a batched tensor (see batching.py)."""
-    return value.__class__ is not Tensor and getattr(value.__class__, "IS_BATCHED", False)
 
 
 def per_sample(function: Callable, *lists: Sequence[Tensor]) -> list:

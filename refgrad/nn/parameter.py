@@ -9,7 +9,7 @@ from refgrad.metaclass import TensorMeta
 from refgrad.methods import show
 from refgrad.overriding import DISABLED
 from refgrad.storage import version_cell
-from refgrad.tensor import Tensor, alias
+from refgrad.tensor import Tensor, alias, is_batched
 
 
 class ParameterType(TensorMeta):
@@ -66,11 +66,6 @@ class Parameter(Tensor, metaclass=ParameterType):
     def __reduce_ex__(self, protocol: Any) -> Any:
         kind = None if type(self) is Parameter else type(self)
         return (rebuild, (kind, self.data, self.requires_grad, dict(self.__dict__)))
-
-
-def is_batched(data: Any) -> bool:
-    """Whether it is a tensor inside a `vmap`."""
-    return getattr(type(data), "IS_BATCHED", False)
 
 
 def of_subclass(data: Any, requires_grad: bool) -> Any:

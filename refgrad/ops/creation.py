@@ -16,7 +16,7 @@ from refgrad.ops.copying import (
     number_in,
 )
 from refgrad.samples import per_sample, stop_at_batched
-from refgrad.tensor import Tensor, wrap
+from refgrad.tensor import Tensor, is_batched, wrap
 
 OPTIONS = (
     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
@@ -249,7 +249,7 @@ for _overload, _start, _end in (
 def like(self, memory_format, dtype, device, requires_grad, value=0):
     """New memory of a tensor's shape and, unless a memory format says otherwise, layout."""
     check_device(device)
-    if hasattr(self, "IS_BATCHED"):
+    if is_batched(self):
         return per_sample(like, (self, memory_format, dtype, device, requires_grad, value))
     array = self._array
     name = "preserve_format" if memory_format is None else memory_format.name

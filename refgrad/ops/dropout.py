@@ -8,7 +8,7 @@ from refgrad import modes
 from refgrad.op import calls, composite, op
 from refgrad.ops.random import bernoulli_kernel
 from refgrad.ops.random_tensors import empty_as
-from refgrad.tensor import wrap
+from refgrad.tensor import is_batched, wrap
 
 SELU_LOWER = 1.7580993408473766  # what SELU gives for minus infinity, negated
 
@@ -20,7 +20,7 @@ def noise_for(input, p, feature):
         if len(shape) < 2:
             raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
         shape = shape[:2] + (1,) * (len(shape) - 2)
-    if hasattr(input, "IS_BATCHED"):
+    if is_batched(input):
         different = modes.state.randomness == "different"
         noise = input.new_empty(shape) if different else calls.empty(shape, dtype=input.dtype)
         return noise.bernoulli_(1 - p)

@@ -16,7 +16,7 @@ from refgrad.ops.copying import filling
 from refgrad.ops.from_data import full_type_name, inferred, is_sequence, numpy_dtype, stored
 from refgrad.overriding import PLAIN, hand_on, overriding_in
 from refgrad.samples import Batched, per_sample
-from refgrad.tensor import Tensor, wrap
+from refgrad.tensor import Tensor, is_batched, wrap
 
 LARGEST = 2**63 - 1
 NON_TUPLE = (
@@ -198,7 +198,7 @@ def worked_off(tensor: Tensor, items: tuple) -> tuple[Tensor, list]:
 
 def is_integer_tensor(item: Any) -> bool:
     """Whether an item is a 0-dim tensor that counts as an integer; each sample of a batch has its own."""
-    if not isinstance(item, Tensor) or hasattr(item, "IS_BATCHED"):
+    if not isinstance(item, Tensor) or is_batched(item):
         return False
     return not item._array.ndim and item.dtype.category == dtypes.INTEGER
 
