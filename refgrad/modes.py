@@ -119,7 +119,7 @@ def set_rare(**changes: object) -> dict[str, object]:
     for name, value in changes.items():
         setattr(Rare if name in ("anomaly", "check_nan") else rare, name, value)
     (RARE.add if Rare.anomaly else RARE.discard)(EVERY_THREAD)
-    on = rare.inference or rare.saved_tensor_hooks or rare.hooks_disabled is not None
+    on = rare.inference or rare.saved_tensor_hooks
     on = on or rare.before_write is not None or rare.view_replay
     (RARE.add if on else RARE.discard)(threading.get_ident())
     return before

@@ -23,6 +23,11 @@ from refgrad.storage import version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, alias, edge_of, is_batched, meta_of
 from refgrad.views import CopySlices
 
+NO_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with "
+    "your use case."
+)
+RARE_MODES: dict[str, dict] = {"grad": {"hooks_disabled": NO_HOOKS}, "jvp": {"saved_tensor_hooks": ()}}
 NO_REAL_TYPE = "only Tensors of floating point dtype can require gradients"
 
 
@@ -47,14 +52,23 @@ stack = Stack()
 
 
 class Level:
-    """One running transform, as context manager: within it grad mode is on."""
+    """One running transform, as context manager: within it grad mode is on.
+
+    Hooks on saved tensors are refused in a `grad`, and take no part in a `jvp`, which records nothing in
+    PyTorch.
+    """
 
     def __init__(self, kind: str):
         self.kind = kind
         self.number = -2
+        self.rare: dict[str, Any] = {}  # the rare modes before it
         self.copies: WeakKeyDictionary = WeakKeyDictionary()  # node -> its copy, or False
 
     def __enter__(self) -> "Level":
+        hidden = any(level.rare.get("saved_tensor_hooks") for level in stack.levels)
+        if self.kind == "grad" and (hidden or modes.state.rare.saved_tensor_hooks):
+            raise RuntimeError(NO_HOOKS)
+        self.rare = modes.set_rare(**RARE_MODES.get(self.kind, {}))
         stack.levels.append(self)
         self.number = len(stack.levels)
         self.begin = modes.peek_sequence()
@@ -69,6 +83,7 @@ class Level:
         modes.state.transforms -= 1
         stack.levels.pop()
         self.number = -2
+        modes.set_rare(**self.rare)
 
     # Entering -----------------------------------------------------------------------------------------------
 
