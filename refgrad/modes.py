@@ -71,6 +71,7 @@ class State(threading.local):
         self.node: Any = None  # the node that the engine runs
         self.task: Any = None  # the run it belongs to
         self.transforms = 0  # how many transforms of torch.func are running
+        self.pulls = 0  # how many functions that `vjp` gave are running
         self.multithreading = True  # whether a run may use several threads, kept and told again
         self.randomness = ""  # of the vmap inside: "error", "different" or "same"
         self.hidden = False  # inside steps that no dispatch mode is shown
@@ -119,7 +120,7 @@ def set_rare(**changes: object) -> dict[str, object]:
     for name, value in changes.items():
         setattr(Rare if name in ("anomaly", "check_nan") else rare, name, value)
     (RARE.add if Rare.anomaly else RARE.discard)(EVERY_THREAD)
-    on = rare.inference or rare.saved_tensor_hooks
+    on: Any = rare.inference or rare.saved_tensor_hooks
     on = on or rare.before_write is not None or rare.view_replay
     (RARE.add if on else RARE.discard)(threading.get_ident())
     return before

@@ -135,6 +135,8 @@ def created(level: Level, name: str, function: Callable, args: tuple, kwargs: di
     if name in randomness.LIKE:
         found = randomness.like(function, Operand(whole, dim), args[1:], kwargs)
         return of_wholes(level, Moved(found.whole, found.dim)) if isinstance(found, Operand) else found
+    if name in LIKE and level.IS_OLDER:
+        return NotImplemented
     if name in LIKE:
         return of_wholes(level, Moved(function(whole, *args[1:], **kwargs), dim))
     if name in NEW and len(args) > 1:

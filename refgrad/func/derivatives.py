@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from refgrad import duals
+from refgrad import duals, modes
 from refgrad.autograd.forward_ad import dual_level, unpack_dual
 from refgrad.autograd.tangent_rules import UNSUPPORTED
 from refgrad.autograd.tangents import check_supported
@@ -156,7 +156,11 @@ def vjp_at(func: Callable, args: tuple, argnums: Any, has_aux: bool = False) -> 
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to "
                 f"the function. cotangents: {given_spec.short()}, primal output: {spec.short()}"
             )
-        gradients = pulled(outputs, leaves, given)
+        modes.state.pulls += 1
+        try:
+            gradients = pulled(outputs, leaves, given)
+        finally:
+            modes.state.pulls -= 1
         return trees.unflatten([level.leave(each, spare=True) for each in gradients], input_spec)
 
     pull.level = level

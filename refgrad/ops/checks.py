@@ -84,7 +84,7 @@ def written_zeros(grad: Any, shape: tuple) -> Any:
 
 def put_into(zeros: Any, write: Callable, instead: Callable, *arguments: Any) -> Any:
     """Fresh zeros after a write; in a transform of torch.func PyTorch makes a new tensor instead."""
-    return (instead if modes.state.transforms else write)(zeros, *arguments)
+    return (instead if modes.state.transforms or modes.state.pulls else write)(zeros, *arguments)
 
 
 REAL = (float, int)

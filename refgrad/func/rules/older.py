@@ -15,7 +15,7 @@ COVERED = """
 abs acos asin atan ceil cos cosh digamma exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal relu
 round rsqrt sigmoid sign sgn sin sinh sqrt tan tanh trunc _conj _neg_view _conj_physical
 add.Tensor add.Scalar sub.Tensor sub.Scalar rsub.Tensor rsub.Scalar mul.Tensor mul.Scalar div.Tensor
-div.Scalar pow.Tensor_Tensor pow.Tensor_Scalar pow.Scalar sigmoid_backward tanh_backward threshold_backward
+div.Scalar pow.Tensor_Tensor pow.Tensor_Scalar pow.Scalar sigmoid_backward threshold_backward
 eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor eq.Scalar ne.Scalar lt.Scalar le.Scalar gt.Scalar
 ge.Scalar clone _to_copy alias view_as_real view_as_complex
 sum sum.dim_IntList trace expand permute select.int slice.Tensor split.Tensor split_with_sizes squeeze
