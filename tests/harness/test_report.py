@@ -171,6 +171,11 @@ def test_facts_that_could_not_be_read_are_told_as_such():
     assert say("a fact of tomorrow", 3, False) == "a fact of tomorrow 3"
 
 
+def test_a_tensor_without_a_value_yet_has_a_page(tmp_path):
+    program = Program.parse("from torch import nn\nlayer = nn.LazyLinear(2)\nlayer.weight\n", "modules/lazy")
+    assert "uninitialized" in render_html(report_of(tmp_path, [program]))
+
+
 def test_long_facts_are_cut():
     assert len(say("value", ("float32", (1000,), tuple(range(1000))), False)) == 160
 
