@@ -43,7 +43,7 @@ def run(function: Callable, args: tuple, kwargs: dict) -> Any:
         if result is not NotImplemented:
             return result
         if name in SLOW and not level.IS_OLDER:
-            warn_slow(name)
+            warn_slow(name, count)
         if name in SLOW or level.IS_OLDER:
             return stacked(for_each(level, function, leaves, spec, count))
     return for_each(level, function, leaves, spec, count)
@@ -172,7 +172,13 @@ def rebuilt(like: Any, items: list) -> Any:
 
 
 def for_each(level: Level, function: Callable, leaves: list, spec: trees.Spec, count: int) -> Any:
-    """Call a function once for each sample."""
+    """Call a function once for each sample.
+
+    Raises:
+        Batched: there are none.
+    """
+    if not count:
+        raise Batched
     first = leaves[0] if leaves else None
     is_mine = isinstance(first, BatchedTensor) and first.level is level
     whole = first.__dict__["whole"] if is_mine else None

@@ -18,6 +18,7 @@ from refgrad.duals import with_tangent_of
 from refgrad.func.levels import stack
 from refgrad.func.rules.refusals import REFUSED
 from refgrad.func.slices import windows_together
+from refgrad.layout import strides_of
 from refgrad.lazy import WithoutElements
 from refgrad.op import calls
 from refgrad.samples import PER_SAMPLE, Batched
@@ -47,10 +48,9 @@ class SampleArray(WithoutElements):
     @classmethod
     def of(cls, array: Any, dim: int) -> "SampleArray":
         """What is known of the samples of a whole's array."""
-        shape, strides = (
-            array.shape[:dim] + array.shape[dim + 1 :],
-            array.strides[:dim] + array.strides[dim + 1 :],
-        )
+        shape = array.shape[:dim] + array.shape[dim + 1 :]
+        steps = array.strides if array.size else [n * array.itemsize for n in strides_of(array)]
+        strides = (*steps[:dim], *steps[dim + 1 :])
         dense = as_strided(np.empty(1, array.dtype), shape, strides)
         return cls(shape, strides, array.dtype, dense.flags)
 
@@ -129,7 +129,13 @@ class BatchedTensor(Tensor):
         return batched(self.level, samples)
 
     def map(self, function: Callable) -> "BatchedTensor":
-        """The batched tensor of `function(sample)`."""
+        """The batched tensor of `function(sample)`.
+
+        Raises:
+            Batched: there are no samples.
+        """
+        if not self.samples:
+            raise Batched
         return self.like([function(sample) for sample in self.samples])
 
     def map_whole(self, function: Callable) -> "BatchedTensor":
@@ -267,9 +273,9 @@ def put_together(samples: list, counts: bool = True) -> Tensor:
     order = sorted(range(first.dim()), key=lambda dim: -first.stride(dim))  # as they lie in memory
     back = [0, *(1 + order.index(dim) for dim in range(first.dim()))]
     whole = calls.stack([sample.permute(order) for sample in samples]).permute(back)
-    return (
-        whole if first._is_view() or not counts else with_tangent_of(whole, alias(whole, [version_of(first)]))
-    )
+    if first._is_view() and counts:
+        return whole
+    return with_tangent_of(whole, alias(whole, [version_of(first) if counts else 0]))
 
 
 def no_memory(tensor: Any) -> Any:

@@ -177,6 +177,8 @@ def together(
     except Batched:
         if state is not None:
             default_generator.set_state(state)
+    if not level.count:
+        return of_nothing(level, func, leaves, dims, spec, kwargs)
     samples = [split(leaf, dim, level.count) for leaf, dim in zip(leaves, dims, strict=True)]
     start = start_of_samples()
     outputs = []
@@ -186,6 +188,21 @@ def together(
     columns = [trees.flatten(output)[0] for output in outputs]
     return trees.unflatten(
         [merged(level, list(column)) for column in zip(*columns, strict=True)], trees.flatten(outputs[0])[1]
+    )
+
+
+def of_nothing(
+    level: BatchLevel, func: Callable, leaves: list, dims: list, spec: trees.Spec, kwargs: dict
+) -> Any:
+    """What `func` returns for a batch of no samples: as many of what it returns for zeros."""
+    shapes = [
+        None if dim is None else leaf.shape[:dim] + leaf.shape[dim + 1 :] for leaf, dim in zip(leaves, dims)
+    ]
+    zeros = [leaf if shape is None else leaf.new_zeros(shape) for leaf, shape in zip(leaves, shapes)]
+    output, out_spec = trees.flatten(func(*trees.unflatten(zeros, spec), **kwargs))
+    empty = [each.new_empty((0, *each.shape)) if isinstance(each, Tensor) else each for each in output]
+    return trees.unflatten(
+        [batched(level, None, (each, 0)) if isinstance(each, Tensor) else each for each in empty], out_spec
     )
 
 

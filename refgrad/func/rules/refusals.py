@@ -47,8 +47,12 @@ def check_allowed(name: str, args: tuple, is_batched: Any) -> None:
         raise RuntimeError(REFUSED[name])
 
 
-def warn_slow(name: str) -> None:
-    """Warn that a function runs once for each sample, where PyTorch does."""
+def warn_slow(name: str, count: int) -> None:
+    """Warn that a function runs once for each sample, where PyTorch does.
+
+    Raises:
+        RuntimeError: there are no samples.
+    """
     warnings.warn(
         "There is a performance drop because we have not yet implemented the batching rule for "
         f"aten::{SLOW[name]}. Please file us an issue on GitHub so that we can prioritize its "
@@ -56,3 +60,8 @@ def warn_slow(name: str) -> None:
         UserWarning,
         stacklevel=5,
     )
+    if not count:
+        raise RuntimeError(
+            f"Batching rule not implemented for aten::{SLOW[name]}. The fallback path does not support vmap "
+            "over dims of size 0."
+        )
