@@ -224,10 +224,10 @@ def type_(self, dtype=None, non_blocking=False, memory_format=None):
         return self.dtype.tensor_type
     if isinstance(dtype, dtypes.DType):
         return to_dtype(self, dtype, non_blocking, memory_format=memory_format)
-    if isinstance(dtype, type):
-        name = "torch.FloatTensor" if dtype is Tensor else dtype.__name__
-    elif hasattr(dtype, "dtype") and isinstance(dtype.dtype, dtypes.DType):
+    if isinstance(getattr(dtype, "dtype", None), dtypes.DType):
         name = dtype.dtype.tensor_type
+    elif isinstance(dtype, type):
+        name = "torch.FloatTensor" if dtype is Tensor else dtype.__name__
     elif isinstance(dtype, str):
         name = dtype
     else:

@@ -90,14 +90,17 @@ Tensor.new = new
 Tensor.__new__ = staticmethod(new_instance)  # type: ignore[assignment]
 
 
-class TensorType:
-    """A constructor named after a type, such as `torch.LongTensor`; `isinstance` compares element types."""
+class TensorType(type):
+    """The class of `torch.LongTensor` and the like, which make tensors of their type; `isinstance` compares
+    element types."""
 
-    __slots__ = ("dtype", "__name__")
+    dtype: dtypes.DType
+
+    def __new__(cls, dtype: dtypes.DType) -> "TensorType":
+        return super().__new__(cls, f"{dtype.scalar_type}Tensor", (), {"dtype": dtype, "__module__": "torch"})
 
     def __init__(self, dtype: dtypes.DType):
-        self.dtype = dtype
-        self.__name__ = f"{dtype.scalar_type}Tensor"
+        super().__init__(self.__name__, (), {})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
         if len(args) == 1 and isinstance(args[0], Tensor) and args[0].dtype is not self.dtype:
@@ -109,6 +112,9 @@ class TensorType:
 
     def __repr__(self) -> str:
         return f"<class 'torch.{self.__name__}'>"
+
+
+TensorType.__module__, TensorType.__qualname__ = "torch", "tensortype"
 
 
 def options_text(dtype: dtypes.DType) -> str:

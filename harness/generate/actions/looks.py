@@ -27,7 +27,9 @@ def look(scope, p):
         number = p[1] % len(LOOKS)
         if number < READING:
             refresh(target)
-        scope.emit(LOOKS[number].format(a=target.name))
+        text = LOOKS[number].format(a=target.name)
+        # In the tolerance lane the last of all digits of a number is another one.
+        scope.emit(text if scope.exact else text.replace(".tolist()", ".numel()"))
 
 
 @action("looks", 3)
