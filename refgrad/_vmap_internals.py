@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from refgrad.func import batched_tangents, trees  # noqa: F401 - batched tangents lie in memory
-from refgrad.func.batched_tensor import BatchedTensor, batched
+from refgrad.func.batched_tensor import BatchedTensor, of_whole
 from refgrad.func.batching import BatchLevel, batch_size, checked_inputs
 from refgrad.func.levels import stack
 from refgrad.tensor import Tensor
@@ -66,7 +66,7 @@ def _vmap(
         count = batch_size(leaves, dims) if any(dim is not None for dim in dims) else 0
         with LegacyLevel("error", count) as level:
             given = [
-                leaf if dim is None else batched(level, None, (leaf, dim))
+                leaf if dim is None else of_whole(level, leaf, dim)
                 for leaf, dim in zip(leaves, dims, strict=True)
             ]
             outputs = func(*trees.unflatten(given, spec))
@@ -147,5 +147,5 @@ def run_batched(run: Callable[[list], list], gradients: list) -> list:
             )
     leaves, dims, _ = checked_inputs(name, 0, tuple(gradients), negative=False)
     with GradientsLevel("error", batch_size(leaves, dims)) as level:
-        given = [batched(level, None, (gradient, 0)) for gradient in gradients]
+        given = [of_whole(level, gradient) for gradient in gradients]
         return [None if result is None else whole_of(level, result, 0) for result in run(given)]

@@ -6,7 +6,7 @@ from typing import Any
 from refgrad import modes
 from refgrad.call import in_formula
 from refgrad.func import trees
-from refgrad.func.batched_tensor import BatchedTensor, batched, is_uncovered
+from refgrad.func.batched_tensor import BatchedTensor, is_uncovered, of_parts, of_whole
 from refgrad.func.levels import Level, stack
 from refgrad.func.rules import DECOMPOSED, OLDER, RULES, Moved, Operand, randomness
 from refgrad.func.rules.operands import padded, rank_of
@@ -59,7 +59,7 @@ def drawn_apart(function: Callable, args: tuple, kwargs: dict) -> Any:
     if level is None or modes.state.randomness != "different":
         raise Batched
     name = getattr(function, "__name__", "")
-    return batched(level, None, (randomness.drawn(name, function, args, kwargs, level.count), 0))
+    return of_whole(level, randomness.drawn(name, function, args, kwargs, level.count))
 
 
 def stacked(result: Any) -> Any:
@@ -160,9 +160,9 @@ def of_wholes(level: Level, result: Any) -> Any:
     if isinstance(result, Moved):
         if not isinstance(result.value, Tensor):
             return rebuilt(result.value, [of_wholes(level, Moved(one, result.dim)) for one in result.value])
-        return batched(level, None, (result.value, result.dim % result.value.dim()))
+        return of_whole(level, result.value, result.dim % result.value.dim())
     if isinstance(result, Tensor):
-        return batched(level, None, (result, 0))
+        return of_whole(level, result)
     return rebuilt(result, [of_wholes(level, one) for one in result])
 
 
@@ -258,7 +258,7 @@ def merged(level: Any, results: list) -> Any:
     """What the samples gave, as one value: tensors become batched, what is the same for all stays."""
     first = results[0]
     if isinstance(first, Tensor):
-        return batched(level, results)
+        return of_parts(level, results)
     if isinstance(first, (tuple, list)) and any(isinstance(each, Tensor) for each in first):
         columns = [merged(level, list(column)) for column in zip(*results, strict=True)]
         return rebuilt(first, columns)

@@ -6,7 +6,7 @@ of others each sample has memory of its own.
 
 from typing import Any
 
-from refgrad.func.batched_tensor import BatchedTensor, batched
+from refgrad.func.batched_tensor import BatchedTensor, of_whole
 from refgrad.layout import layout_of, root_of
 from refgrad.op import calls
 from refgrad.tensor import Tensor
@@ -25,7 +25,7 @@ def as_strided(self: BatchedTensor, size: Any, stride: Any, storage_offset: int 
     if whole is not None and not isinstance(whole, BatchedTensor):
         count, step = whole.shape[dim], whole.stride(dim)
         again = whole.as_strided((count, *size), (step, *stride), offset)
-        return batched(self.level, None, (again, 0))
+        return of_whole(self.level, again)
     shared = root_of(self.samples[0]._array)
     return self.map(
         lambda sample: sample.as_strided(
@@ -73,7 +73,7 @@ def zeros_for(self: BatchedTensor, tensor: Tensor) -> BatchedTensor:
     count = len(self.samples)
     lead = self.samples[0].new_zeros((count,))
     whole = calls._new_zeros_with_same_feature_meta(lead, tensor, 1)
-    return batched(self.level, None, (whole, 0))
+    return of_whole(self.level, whole)
 
 
 for method in (as_strided, lies_like, zeros_for):

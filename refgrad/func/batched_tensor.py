@@ -126,7 +126,7 @@ class BatchedTensor(Tensor):
 
     def like(self, samples: list) -> "BatchedTensor":
         """Other samples of the same level."""
-        return batched(self.level, samples)
+        return of_parts(self.level, samples)
 
     def map(self, function: Callable) -> "BatchedTensor":
         """The batched tensor of `function(sample)`.
@@ -143,7 +143,7 @@ class BatchedTensor(Tensor):
         own = self.__dict__
         if own["whole"] is None or not self.is_uncovered():
             return self.map(function)
-        return batched(self.level, None, (function(own["whole"]), own["bdim"]))
+        return of_whole(self.level, function(own["whole"]), own["bdim"])
 
     def is_uncovered(self) -> bool:
         """Whether only other `vmap`s run within this one."""
@@ -233,10 +233,17 @@ class BatchedTensor(Tensor):
         return object.__format__(self, spec)
 
 
-def batched(level: Any, parts: list | None, whole: tuple | None = None) -> BatchedTensor:
-    """A batched tensor of parts, or of a whole and its batch dimension."""
+def of_whole(level: Any, whole: Tensor, dim: int = 0) -> BatchedTensor:
+    """The batched tensor of a whole and its batch dimension."""
     made = object.__new__(BatchedTensor)
-    made.__init__(level, *(whole or (None, 0)), None if whole else parts)  # type: ignore[misc]
+    made.__init__(level, whole, dim)  # type: ignore[misc]
+    return made
+
+
+def of_parts(level: Any, parts: list) -> BatchedTensor:
+    """The batched tensor of one tensor per sample."""
+    made = object.__new__(BatchedTensor)
+    made.__init__(level, parts=parts)  # type: ignore[misc]
     return made
 
 

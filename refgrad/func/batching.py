@@ -11,7 +11,7 @@ from typing import Any
 from refgrad import modes
 from refgrad.func import trees
 from refgrad.func.batched_calls import merged
-from refgrad.func.batched_tensor import BatchedTensor, batched, split
+from refgrad.func.batched_tensor import BatchedTensor, of_whole, split
 from refgrad.func.levels import Level, stack
 from refgrad.func.rules.randomness import one_sample, start_of_samples
 from refgrad.ops.random import default_generator
@@ -169,8 +169,7 @@ def together(
     helped."""
     state = None if level.randomness == "error" else default_generator.get_state()
     given = [
-        leaf if dim is None else batched(level, None, (leaf, dim))
-        for leaf, dim in zip(leaves, dims, strict=True)
+        leaf if dim is None else of_whole(level, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)
     ]
     try:
         return func(*trees.unflatten(given, spec), **kwargs)
@@ -202,7 +201,7 @@ def of_nothing(
     output, out_spec = trees.flatten(func(*trees.unflatten(zeros, spec), **kwargs))
     empty = [each.new_empty((0, *each.shape)) if isinstance(each, Tensor) else each for each in output]
     return trees.unflatten(
-        [batched(level, None, (each, 0)) if isinstance(each, Tensor) else each for each in empty], out_spec
+        [of_whole(level, each) if isinstance(each, Tensor) else each for each in empty], out_spec
     )
 
 
@@ -262,7 +261,7 @@ def selected(level: Any, tensor: Any, dim: int | None) -> Any:
     """A tensor with a batch dimension as batched tensor."""
     if dim is None or not isinstance(tensor, Tensor):
         return tensor
-    return batched(level, None, (tensor, dim))
+    return of_whole(level, tensor, dim)
 
 
 def whole_of(tensors: Sequence[Any], level: Level) -> tuple[list, list]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from refgrad.autograd.function import Function
 from refgrad.func import trees
-from refgrad.func.batched_tensor import BatchedTensor, batched
+from refgrad.func.batched_tensor import BatchedTensor, of_whole
 from refgrad.func.batching import BatchLevel
 from refgrad.tensor import Tensor
 
@@ -47,9 +47,7 @@ def parted(value: Any, level: BatchLevel) -> tuple[Any, int | None]:
 def joined(values: Sequence[Any], dims: Sequence[int | None], level: BatchLevel) -> list:
     """Values with batch dimensions as batched tensors."""
     pairs = zip(values, dims, strict=True)
-    return [
-        value if dim is None or value is None else batched(level, None, (value, dim)) for value, dim in pairs
-    ]
+    return [value if dim is None or value is None else of_whole(level, value, dim) for value, dim in pairs]
 
 
 class Rule:

@@ -81,12 +81,6 @@ def clone(function: Callable, self: Operand, memory_format: Any = None) -> Any:
     return function(self.front(), memory_format)
 
 
-@rule("polar", "complex")
-def of_parts(function: Callable, *parts: Any) -> Tensor:
-    """A complex tensor of two real ones."""
-    return broadcast(function, *parts)
-
-
 # Losses -----------------------------------------------------------------------------------------------------
 
 
