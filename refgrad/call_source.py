@@ -250,7 +250,7 @@ def arrange_lines(recipe: Recipe) -> list[str]:
     doubts = [f"{first}.ndim > 1 and {first}.strides != r.strides"]
     doubts += [
         f"({name}.strides != {first}.strides if {name}.__class__ is ndarray else {first}.ndim > 1 and "
-        f"not {first}.size or 1 in {first}.shape)"  # no builtin: an argument may be named `min`
+        f"(not {first}.size or 1 in {first}.shape))"  # no builtin: an argument may be named `min`
         for name in others
     ]
     test = f"r.ndim > 1 and {first}.__class__ is ndarray and ({' or '.join(doubts)})"

@@ -8,7 +8,7 @@ from refgrad.layout import broadcast_shapes, wrap_dim
 from refgrad.op import OPS, Op, calls, composite
 from refgrad.ops.losses import MEAN, applied
 from refgrad.ops.norms import norm_back, vector_norm
-from refgrad.tensor import Tensor, wrap
+from refgrad.tensor import is_batched, wrap
 
 # Distances
 
@@ -53,7 +53,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
         pair.append(tensor if tensor._array.shape == shape else calls.expand(tensor, shape))
     norms = [calls.clone(calls.linalg_vector_norm(tensor, 2, (dim,), True)) for tensor in pair]
     for norm in norms:
-        (norm.data if type(norm) is Tensor else norm.detach()).clamp_min_(eps)
+        (norm.detach() if is_batched(norm) else norm.data).clamp_min_(eps)
     second = pair[1] / norms[1]
     return calls.sum__dim_IntList((pair[0] / norms[0]) * second, (dim,))
 

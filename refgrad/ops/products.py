@@ -8,7 +8,7 @@ from typing import Any
 
 from refgrad.layout import broadcast_shapes, strides_of
 from refgrad.op import calls, composite
-from refgrad.tensor import Tensor
+from refgrad.tensor import is_batched
 
 
 @composite("matmul(Tensor self, Tensor other) -> Tensor")
@@ -95,11 +95,11 @@ def linear(input, weight, bias=None):
         return matmul(input, calls.t(weight))
     if len(shape) == 2:
         return calls.addmm(bias, input, calls.t(weight))
-    if bias._array.ndim == 1 and type(input) is Tensor and input._array.flags.c_contiguous:
+    if bias._array.ndim == 1 and not is_batched(input) and input._array.flags.c_contiguous:
         tall = calls.reshape(input, (prod(shape[:-1]), shape[-1]))
         result = calls.addmm(bias, tall, calls.t(weight))
         return calls.view(result, (*shape[:-1], result._array.shape[1]))
-    add = calls.add_ if type(input) is Tensor else calls.add
+    add = calls.add if is_batched(input) else calls.add_
     return add(matmul(input, calls.t(weight)), bias)
 
 

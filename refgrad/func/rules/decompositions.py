@@ -4,11 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from refgrad.op import calls
+from refgrad.ops.losses import MEAN, SUM
 
 DECOMPOSED: dict[str, Callable] = {}
 """Functions of the op's arguments, by the op's full name."""
-
-MEAN, SUM = 1, 2
 
 
 def decomposed(name: str) -> Callable[[Callable], Callable]:

@@ -7,9 +7,8 @@ from refgrad import dtypes
 from refgrad.call import result_type
 from refgrad.func.rules.operands import Moved, Operand, padded, rank_of, rule, spread
 from refgrad.op import calls
+from refgrad.ops.losses import MEAN, SUM
 from refgrad.tensor import Tensor
-
-MEAN, SUM = 1, 2
 
 
 def alone(function: Callable, self: Operand, *others: Any) -> Moved:
@@ -90,20 +89,20 @@ def loss(function: Callable, self: Any, target: Any, reduction: int = MEAN, *oth
     operands = [a for a in (self, target) if isinstance(a, Operand)]
     rank, count = max(rank_of(self), rank_of(target)), operands[0].count
     if len(operands) == 2:
-        shape = (count, *torch_shape(self, target, rank))
+        shape = (count, *wider_shape(self, target, rank))
         rows = [padded(a, rank).reshape(count, -1) if rank > 1 else padded(a, rank) for a in operands]
         each = function(*rows, 0, *others)
-        return reduced(each if reduction else each.reshape(shape), reduction, count)
+        return reduced(each if reduction else each.reshape(shape), reduction)
     values = [padded(a, rank) if isinstance(a, Operand) else a for a in (self, target)]
-    return reduced(function(*values, 0, *others), reduction, count)
+    return reduced(function(*values, 0, *others), reduction)
 
 
-def torch_shape(self: Operand, target: Operand, rank: int) -> tuple:
+def wider_shape(self: Operand, target: Operand, rank: int) -> tuple:
     """The shape of what a loss compares, for one sample."""
     return self.shape if self.rank == rank else target.shape
 
 
-def reduced(each: Tensor, reduction: int, count: int) -> Tensor:
+def reduced(each: Tensor, reduction: int) -> Tensor:
     """A loss of each element, reduced as asked for each sample."""
     if reduction not in (MEAN, SUM) or each.dim() < 2:
         return each
@@ -121,4 +120,4 @@ def binary_cross_entropy(
     each = function(spread(self, count), spread(target, count), None, 0)
     if weight is not None:
         each = each * (weight.front() if isinstance(weight, Operand) else weight)
-    return reduced(each if each.dim() > 1 or not reduction else each.unsqueeze(-1), reduction, count)
+    return reduced(each if each.dim() > 1 or not reduction else each.unsqueeze(-1), reduction)
