@@ -183,7 +183,7 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
     if isinstance(value, tuple):
         return unpack_list(node, getattr(node, "v_" + name), value)
     saved = getattr(node, "v_" + name)
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and name not in node.RESULTS:
         position = node.EDGES.get(name) if for_formula else None
         return check_saved(value, saved, None if position is None else node._next_edges[position])
     cell = getattr(node, "c_" + name)
@@ -192,14 +192,23 @@ def unpack(node: Any, name: str, for_formula: bool = True) -> Any:
     of_view = getattr(node, "w_" + name, None)
     view_node = None if of_view is None else of_view()
     if cell[0] != saved:
-        kind, maker = type_text(dtypes.OF_NUMPY[value.dtype]), node if view_node is None else view_node
-        raise version_error(kind, value.shape, maker if number >= 0 else None, max(number, 0), cell[0], saved)
-    tensor = wrap(value)
-    tensor._version_cell = cell
+        shown, maker = at_result(value, None), node if view_node is None else view_node
+        kind, shape = type_text(shown.dtype), shown._array.shape
+        raise version_error(kind, shape, maker if number >= 0 else None, max(number, 0), cell[0], saved)
+    tensor = at_result(value, cell)
     if number >= 0:
         tensor._edge = make_edge(node, number) if view_node is None else view_node
         if modes.DUALS:
             duals.restore_result(node, number, tensor)
+    return tensor
+
+
+def at_result(value: Any, cell: list | None) -> Tensor:
+    """A tensor that shows what was saved of a result; of a batched one that was the tensor."""
+    if isinstance(value, Tensor):
+        return value.again()
+    tensor = wrap(value)
+    tensor._version_cell = cell
     return tensor
 
 
@@ -220,7 +229,7 @@ def check_saved(tensor: Tensor, saved: int, edge: Any = None) -> Tensor:
     if now != saved:
         raise version_error(type_text(tensor.dtype), tensor._array.shape, tensor.grad_fn, 0, now, saved)
     node = None if edge is None else split_edge(edge)[0]
-    if node is not None and type(node) is not AccumulateGrad and tensor.grad_fn is None:
+    if node is not None and not isinstance(node, AccumulateGrad) and tensor.grad_fn is None:
         raise RuntimeError(errors.DETACHED_IN_PLACE)
     return tensor
 

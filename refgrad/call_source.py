@@ -170,12 +170,12 @@ def save_input_lines(recipe: Recipe, indent: str, clone_self: bool = False) -> l
     return lines
 
 
-def save_result_lines(recipe: Recipe, indent: str, outputs: list[str]) -> list[str]:
-    """Code that stores saved results into the node."""
+def save_result_lines(recipe: Recipe, indent: str, outputs: list[str], kept: str = "{}._array") -> list[str]:
+    """Code that stores saved results into the node, each as `kept` says."""
     lines = []
     for name, number in recipe.saved_results.items():
         out = outputs[number]
-        lines.append(f"{indent}node.s_{name} = {out}._array")
+        lines.append(f"{indent}node.s_{name} = {kept.format(out)}")
         lines.append(f"{indent}node.c_{name} = cell = version_cell({out})")
         lines.append(f"{indent}node.v_{name} = cell[0]")
     return lines

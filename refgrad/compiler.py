@@ -21,11 +21,17 @@ from refgrad.layout import Layout, layout_of, lies_oddly, root_of
 from refgrad.lazy import plain
 from refgrad.overriding import unknown_operand
 from refgrad.recipe import HIDDEN, Recipe
+from refgrad.record_source import (
+    inplace_recorder_source,
+    inplace_view_recorder_source,
+    recorder_source,
+    view_recorder_source,
+)
 from refgrad.samples import Batched, guarded, per_sample, recorded_edge
 from refgrad.saved import saved_properties
 from refgrad.storage import InferenceVersion, count_write, version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, edge_of, set_edge, wrap
-from refgrad.views import check_inplace, keep_replay, make_view, rebase_history
+from refgrad.views import check_inplace, keep_replay, make_view, rebase_history, relate
 
 NAMESPACE = {
     "Batched": Batched,
@@ -67,6 +73,7 @@ NAMESPACE = {
     "Layout": Layout,
     "keep_replay": keep_replay,
     "make_view": make_view,
+    "relate": relate,
     "check_inplace": check_inplace,
     "rebase_history": rebase_history,
     "AutogradMeta": AutogradMeta,
@@ -140,30 +147,45 @@ def formula_namespace(recipe: Recipe, title: str) -> dict:
     return namespace
 
 
+def namespace_of(op: Any, recipe: Recipe, use: str) -> dict:
+    """The names that the functions of an op refer to."""
+    namespace = dict(NAMESPACE)
+    reduced.wrap_kernel(namespace, op)
+    namespace["check"], namespace["ufunc"], namespace["op"] = op.check, op.ufunc, op
+    namespace["result_wrapper"] = op.wrapper
+    if recipe.targets:
+        namespace["Node"] = op.node_for(recipe, use)
+    return namespace
+
+
 def compile_call(op: Any) -> Callable:
     """The function of an op's plain call."""
     recipe = Recipe(op)
-    namespace = dict(NAMESPACE)
-    reduced.wrap_kernel(namespace, op)
-    namespace["check"], namespace["ufunc"] = op.check, op.ufunc
-    namespace["result_wrapper"], namespace["op"] = op.wrapper, op
-    if recipe.targets:
-        namespace["Node"] = op.node_for(recipe, "plain")
+    namespace = namespace_of(op, recipe, "plain")
     source = view_source(recipe) if op.is_view else call_source(recipe)
-    function = build(guarded(source, recipe.names), op.function_name, namespace)
-    namespace["function"] = function
+    function = namespace["function"] = build(guarded(source, recipe.names), op.function_name, namespace)
     return function
 
 
 def compile_inplace(op: Any) -> Callable:
     """The function of an op's in-place twin."""
     recipe = Recipe(op)
-    namespace = dict(NAMESPACE)
-    reduced.wrap_kernel(namespace, op)
-    namespace["check"], namespace["ufunc"] = op.check, op.ufunc
-    namespace["op"] = op
-    if recipe.targets:
-        namespace["Node"] = op.node_for(recipe, "inplace")
+    namespace = namespace_of(op, recipe, "inplace")
     source = inplace_view_source(recipe) if op.is_view else inplace_source(recipe)
     function = namespace["function"] = build(guarded(source, recipe.names), inplace_name(op), namespace)
     return function
+
+
+def recorder_of(function: Callable) -> Callable:
+    """The recorder of a generated function, see record_source.py; generated on first use."""
+    namespace: dict = function.__globals__
+    if "recorder" not in namespace:
+        op, name = namespace["op"], function.__name__
+        recipe = Recipe(op)
+        if name != op.function_name or op.only_inplace:
+            source = inplace_view_recorder_source(recipe) if op.is_view else inplace_recorder_source(recipe)
+        else:
+            source = view_recorder_source(recipe) if op.is_view else recorder_source(recipe)
+        apart = {key: value for key, value in namespace.items() if key != name}
+        namespace["recorder"] = build(source, name, apart)
+    return namespace["recorder"]

@@ -27,7 +27,7 @@ from refgrad.graph import CALL_NODE, AccumulateGrad, GraphRoot, Node, split_edge
 from refgrad.hooks import late_hooks, post_accumulate_hooks, pre_hooks, tensor_hooks
 from refgrad.layout import is_dense, layout_of, overlaps_itself, strides_of
 from refgrad.ready import Ready
-from refgrad.samples import Batched, per_sample
+from refgrad.samples import Batched, apply_per_sample
 from refgrad.storage import count_write, version_cell
 from refgrad.tensor import SAME_DTYPE, Tensor, alias, wrap
 from refgrad.types import contiguous_format
@@ -321,8 +321,8 @@ def visit(task: GraphTask, node: Node, grads: list) -> list | None:
         try:
             results = node.apply(grads, by_ops, task.needed)
         except Batched:  # a formula looked at elements: each sample on its own
-            results = per_sample(
-                lambda *some: wrapped(node.apply(list(some), by_ops, task.needed)), tuple(grads)
+            results = apply_per_sample(
+                node, lambda one, some: wrapped(one.apply(some, by_ops, task.needed)), grads
             )
         results = validated(node._next_edges, results, node)
     if has_post or state.late is not None:

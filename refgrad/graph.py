@@ -249,6 +249,18 @@ def start(node: Node, edges: tuple, *outputs: tuple | None) -> Node:
     return node
 
 
+def copy_of(node: Node) -> Node:
+    """Another node that holds the same."""
+    copy = object.__new__(type(node))
+    for kind in type(node).__mro__:
+        for name in vars(kind).get("__slots__", ()):
+            if name != "__weakref__" and hasattr(node, name):
+                setattr(copy, name, getattr(node, name))
+    if hasattr(node, "__dict__"):
+        vars(copy).update(vars(node))
+    return copy
+
+
 def set_outputs(node: Node, outputs: tuple) -> None:
     """Say what a node's outputs are: pairs of shape and dtype, None where one has no place in the graph."""
     if len(outputs) == 1 and outputs[0] is not None:

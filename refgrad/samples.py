@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from refgrad import modes
-from refgrad.graph import PENDING
-from refgrad.storage import InferenceVersion
+from refgrad.graph import PENDING, NotImplementedNode, copy_of, start
+from refgrad.storage import InferenceVersion, version_cell, version_of
 from refgrad.tensor import Tensor, accumulator, edge_of, is_batched
 
 
@@ -27,6 +27,36 @@ def per_sample(function: Callable, args: tuple, kwargs: dict | None = None) -> A
     if any(is_inference_leaf(tensor) for tensor in tensors_in(args)):
         return of_inference_leaves(function, args)
     return PER_SAMPLE[0](function, args, kwargs or {})
+
+
+def apply_per_sample(node: Any, apply: Callable, grads: list) -> Any:
+    """`apply(node, grads)`, which raised `Batched`, for each sample; the results cannot be differentiated."""
+    saved = {name: getattr(node, f"s_{name}") for name in node.SAVED}
+    names = [name for name, value in saved.items() if is_batched(value)]
+    if not names:
+        return per_sample(lambda *some: apply(node, list(some)), tuple(grads))
+
+    def of_sample(*some: Any) -> Any:
+        copy: Any = copy_of(node)
+        for name, value in zip(names, some[len(grads) :], strict=True):
+            is_result = name in node.RESULTS
+            setattr(copy, f"s_{name}", value._array if is_result else value)
+            setattr(copy, f"v_{name}", version_of(value))
+            if is_result:
+                setattr(copy, f"c_{name}", version_cell(value))
+        return apply(copy, list(some[: len(grads)]))
+
+    arguments = (*grads, *[saved[name] for name in names])
+    results = per_sample(of_sample, arguments)
+    edges = tuple([edge_of(each) for each in arguments if is_batched(each) and each.requires_grad])
+    for result in results if edges and modes.grad_enabled() else ():
+        if is_batched(result):
+            refusal: Any = start(
+                object.__new__(NotImplementedNode), edges, (result.shape, result._array.dtype)
+            )
+            refusal.op_name = f"{type(node).__name__} of batched tensors"
+            result._edge = refusal
+    return results
 
 
 # Note [Calls of inference tensors alone]

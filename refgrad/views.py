@@ -22,7 +22,7 @@ from refgrad.graph import (
 )
 from refgrad.layout import Layout, layout_of, strides_of
 from refgrad.storage import INFERENCE, InferenceVersion, version_cell
-from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, edge_of, set_edge
+from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, edge_of, is_batched, set_edge
 from refgrad.types import contiguous_format
 
 DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (
@@ -78,6 +78,12 @@ def make_view(
         view._version_cell, view._edge = INFERENCE, None
         view._meta = None
         return view
+    relate(view, source, multiple, replay)
+    return view
+
+
+def relate(view: Tensor, source: Tensor, multiple: bool, replay: Callable | None) -> None:
+    """Make a new tensor a view of `source`, or of its base."""
     view._edge = PENDING
     meta = view._meta = AutogradMeta()
     meta.creation = creation_kind(multiple)
@@ -93,7 +99,6 @@ def make_view(
         meta.replay = chained(above.replay, replay, source)
         if above.whole is not None:
             meta.whole = source if above.whole is APART else above.whole
-    return view
 
 
 def creation_kind(multiple: bool) -> str:
@@ -175,7 +180,7 @@ def replayed(meta: AutogradMeta, view: Tensor) -> Any:
     """The node of the view taken from its base again; it leads nowhere if the base was detached since."""
     base = meta.base
     if meta.replay is None and not base.requires_grad:
-        base = alias(base)
+        base = base.again() if is_batched(base) else alias(base)
         base._edge = NOWHERE
     return taken_again(view, base).grad_fn
 
@@ -186,6 +191,8 @@ def taken_again(view: Tensor, base: Tensor) -> Tensor:
     if replay is None:
         return base.as_strided(*layout)
     fresh = replay(base)
+    if is_batched(base):
+        return fresh
     if strides_of(fresh._array) != layout.strides or fresh._array.shape != layout.shape:
         fresh = fresh.as_strided(*layout)
     return fresh
@@ -276,7 +283,8 @@ class CopySlices(Node):
         new.replay = view._meta.replay
         new.function = node
         layout = layout_of(view._array)
-        origin = new.base_layout.offset if new.replay is None else replayed_layout(new.replay, base).offset
+        is_strided = new.replay is None or is_batched(base)
+        origin = new.base_layout.offset if is_strided else replayed_layout(new.replay, base).offset
         new.view_layout = layout._replace(offset=layout.offset - origin)
         return new
 
@@ -290,7 +298,7 @@ class CopySlices(Node):
         result = grad.new_empty_strided(self.base_layout.shape, self.base_layout.strides)
         result.copy_(grad)
         part = result if self.replay is None else self.replay(result)
-        if self.replay is None or layout_of(part._array) != self.view_layout:
+        if self.replay is None or not is_batched(part) and layout_of(part._array) != self.view_layout:
             part = part.as_strided(*self.view_layout)
         inner = CALL_FUNCTION[0](
             self.function, [part.clone(memory_format=contiguous_format)], create_graph, None

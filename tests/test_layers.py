@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 REFGRAD = """
 errors dtypes layout lazy types return_types schema argument_errors modes binding signatures overloads
 storage handles graph saved generator overriding metaclass tensor printing views duals
-samples call recipe apply_source call_source inplace_source reduced compiler op casting \
+samples call recipe apply_source call_source inplace_source record_source reduced compiler op casting \
 gradients hooks ready engine
 kernels ops
 forms namespaces _VF _ops linalg fft special functional operators toplevel \

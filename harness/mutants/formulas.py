@@ -49,16 +49,15 @@ mutant(
 mutant(
     "the_first_maximum_takes_all",
     "ops.reductions",
-    "    share = grad / wrap(np.asarray(np.count_nonzero(mask._array)))\n",
-    "    share = grad\n",
+    "    return self.new_zeros(self.shape).masked_fill_(mask, grad / mask.sum())\n",
+    "    return self.new_zeros(self.shape).masked_fill_(mask, grad)\n",
     "Each of several equal maxima of all elements gets the whole gradient.",
 )
 mutant(
     "ties_share_nothing",
     "ops.reductions",
-    "    mask = as_mask(np.equal(result._array, self._array))\n"
     "    return (grad / calls.sum__dim_IntList(mask, dims, True)) * mask\n",
-    "    mask = as_mask(np.equal(result._array, self._array))\n    return grad * mask\n",
+    "    return grad * mask\n",
     "Each of several equal elements that amax or amin finds gets the whole gradient.",
 )
 mutant(
@@ -97,7 +96,7 @@ mutant(
 mutant(
     "deviation_has_no_slope_at_zero",
     "ops.statistics",
-    "    return (grad / (result * 2)).masked_fill_(as_mask(np.equal(result._array, 0)), 0)\n",
+    "    return (grad / (result * 2)).masked_fill_(calls.eq__Scalar(result, 0), 0)\n",
     "    return grad / (result * 2)\n",
     "The gradient of the standard deviation of equal elements is NaN.",
 )
@@ -111,8 +110,8 @@ mutant(
 mutant(
     "product_divides_by_zero",
     "ops.reductions",
-    "    if not state.transforms and self._array.all():  # a transform's tensors have no values to look at\n",
-    "    if not state.transforms:\n",
+    "    if not in_transform() and self._array.all():  # a transform's tensors have no values to look at\n",
+    "    if not in_transform():\n",
     "The gradient of a product with a zero in it is NaN.",
 )
 mutant(

@@ -49,7 +49,7 @@ mutant(
 mutant(
     "checks_no_detachment",
     "call",
-    "    if node is not None and type(node) is not AccumulateGrad and tensor.grad_fn is None:\n",
+    "    if node is not None and not isinstance(node, AccumulateGrad) and tensor.grad_fn is None:\n",
     "    if False:\n",
     "A saved tensor that was detached in place is used all the same.",
 )

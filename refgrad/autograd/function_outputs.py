@@ -12,7 +12,7 @@ from refgrad.graph import Node, Packed, make_edge, set_outputs
 from refgrad.op import calls
 from refgrad.overriding import hand_on, overriding_in
 from refgrad.storage import count_write, version_cell, version_of
-from refgrad.tensor import Tensor, alias, set_edge, type_name, wrap
+from refgrad.tensor import Tensor, alias, is_batched, set_edge, type_name
 
 NOT_RETURNED = (
     "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
@@ -35,10 +35,10 @@ ONE_OUTPUT = (
 class SavedResult:
     """An output that its own Function saved. See note [Saved inputs and saved results]."""
 
-    __slots__ = ("array", "cell", "number")
+    __slots__ = ("kept", "cell", "number")
 
     def __init__(self, tensor: Tensor):
-        self.array = tensor._array
+        self.kept = tensor.again() if is_batched(tensor) else tensor._array
         self.cell = version_cell(tensor)
         self.number = tensor.output_nr
 
@@ -51,11 +51,10 @@ def unpack(node: Node, saved: Any) -> Any:
         return saved.unpack(Tensor, node)
     kept, version = saved
     if isinstance(kept, SavedResult):
-        tensor = wrap(kept.array)
-        tensor._version_cell = kept.cell
+        tensor = call.at_result(kept.kept, kept.cell)
         if kept.cell[0] != version:
             kind = call.type_text(tensor.dtype)
-            raise call.version_error(kind, kept.array.shape, node, kept.number, kept.cell[0], version)
+            raise call.version_error(kind, tensor._array.shape, node, kept.number, kept.cell[0], version)
         tensor._edge = make_edge(node, kept.number)
         if modes.DUALS:
             duals.restore_result(node, kept.number, tensor)

@@ -5,8 +5,9 @@ from typing import Any
 
 from refgrad import modes
 from refgrad.call import in_formula
+from refgrad.compiler import recorder_of
 from refgrad.func import trees
-from refgrad.func.batched_tensor import BatchedTensor, is_uncovered, of_parts, of_whole
+from refgrad.func.batched_tensor import BatchedTensor, is_covered, of_parts, of_whole
 from refgrad.func.levels import Level, stack
 from refgrad.func.rules import DECOMPOSED, OLDER, RULES, Moved, Operand, randomness
 from refgrad.func.rules.operands import padded, rank_of
@@ -15,7 +16,7 @@ from refgrad.func.rules.refusals import SLOW, check_allowed, warn_slow
 from refgrad.op import calls
 from refgrad.samples import PER_SAMPLE, Batched
 from refgrad.storage import version_cell, version_of
-from refgrad.tensor import Tensor
+from refgrad.tensor import Tensor, edge_of
 
 NO_INPLACE = (
     "vmap: inplace {}(self, *extra_args) is not possible because there exists a Tensor `other` in "
@@ -38,15 +39,31 @@ def run(function: Callable, args: tuple, kwargs: dict) -> Any:
     name = getattr(function, "__name__", "")
     check_allowed(name, args, lambda value: isinstance(value, BatchedTensor))
     check_target(name, args, level, count)
-    if is_uncovered(level):
+    if level.IS_LEGACY:
+        return for_each(level, function, leaves, spec, count)
+
+    def perform() -> Any:
         result = by_rule(level, function, args, kwargs, count)
         if result is not NotImplemented:
             return result
         if name in SLOW and not level.IS_OLDER:
             warn_slow(name, count)
-        if name in SLOW or level.IS_OLDER:
-            return stacked(for_each(level, function, leaves, spec, count))
-    return for_each(level, function, leaves, spec, count)
+        result = for_each(level, function, leaves, spec, count)
+        return stacked(result) if name in SLOW or level.IS_OLDER else result
+
+    if not is_generated(function) or not (is_covered(level) or any(t._edge is not None for t in inner)):
+        return perform()
+
+    def place_of(value: Any) -> Any:
+        mine = isinstance(value, BatchedTensor) and value.level is level
+        return edge_of(value) if mine else None
+
+    return recorder_of(function)(perform, place_of, *args)
+
+
+def is_generated(function: Callable) -> bool:
+    """Whether a function is that of an op."""
+    return getattr(function, "__globals__", {}).get("function") is function
 
 
 def drawn_apart(function: Callable, args: tuple, kwargs: dict) -> Any:
@@ -75,8 +92,7 @@ def stacked(result: Any) -> Any:
 
 def count_of(tensor: BatchedTensor) -> int:
     """The number of samples."""
-    whole, dim = tensor.__dict__["whole"], tensor.__dict__["bdim"]
-    return len(tensor.samples) if whole is None else whole.size(dim)
+    return tensor.level.count
 
 
 LIKE = frozenset({"like", "zeros_like", "ones_like", "empty_like", "full_like"})
@@ -88,6 +104,9 @@ def by_rule(level: Level, function: Callable, args: tuple, kwargs: dict, count: 
     name, known = getattr(function, "__name__", ""), getattr(function, "__globals__", {})
     if name == "detach":
         return args[0].detach()
+    operands = [operand(level, arg) for arg in args]
+    if not any(map(is_operand, operands)):
+        return of_shared(level, function, args, operands, kwargs)
     if known.get("function") is not function or kwargs and "op" in known:
         return created(level, name, function, args, kwargs, count)
     op = known["op"]
@@ -96,12 +115,11 @@ def by_rule(level: Level, function: Callable, args: tuple, kwargs: dict, count: 
     if level.IS_OLDER and full_name not in OLDER:
         return NotImplemented
     if full_name in DECOMPOSED:
-        return DECOMPOSED[full_name](*args)
+        return DECOMPOSED[full_name](*[unfollowed(arg) for arg in args])
     rule = OLDER[full_name] if level.IS_OLDER else RULES.get(full_name)
     if rule is None and (name in SLOW or not op.promote):
         return NotImplemented
     rule = rule or of_schema(op)
-    operands = [operand(level, arg) for arg in args]
     is_aligned = level.IS_OLDER and rule is broadcast
     result = aligned(function, operands) if is_aligned else rule(function, *operands)
     if result is NotImplemented:
@@ -132,6 +150,8 @@ def created(level: Level, name: str, function: Callable, args: tuple, kwargs: di
     if not args or not isinstance(args[0], BatchedTensor) or args[0].level is not level:
         return NotImplemented
     whole, dim = args[0].together()
+    if dim is None:
+        return NotImplemented
     if name in randomness.LIKE:
         found = randomness.like(function, Operand(whole, dim), args[1:], kwargs)
         return of_wholes(level, Moved(found.whole, found.dim)) if isinstance(found, Operand) else found
@@ -139,6 +159,8 @@ def created(level: Level, name: str, function: Callable, args: tuple, kwargs: di
         return NotImplemented
     if name in LIKE:
         return of_wholes(level, Moved(function(whole, *args[1:], **kwargs), dim))
+    if name == "new_empty_strided":
+        return of_wholes(level, apart_in_memory(function, whole, args[1:], kwargs, count))
     if name in NEW and len(args) > 1:
         size = args[1:] if isinstance(args[1], int) else args[1]
         rest = () if isinstance(args[1], int) else args[2:]
@@ -146,13 +168,40 @@ def created(level: Level, name: str, function: Callable, args: tuple, kwargs: di
     return NotImplemented
 
 
+def apart_in_memory(function: Callable, whole: Tensor, args: tuple, kwargs: dict, count: int) -> Tensor:
+    """New memory in which each sample lies with the given strides, one behind the other."""
+    size, stride, *rest = args
+    room = 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True)) if 0 not in size else 0
+    return function(whole, (count, *size), (room, *stride), *rest, **kwargs)
+
+
 def operand(level: Level, argument: Any) -> Any:
     """An argument as a rule gets it."""
     if isinstance(argument, BatchedTensor) and argument.level is level:
-        return Operand(*argument.together())
+        whole, dim = argument.together()
+        return whole if dim is None else Operand(whole, dim)
     if isinstance(argument, (list, tuple)) and any(isinstance(each, Tensor) for each in argument):
         return [operand(level, each) for each in argument]
     return argument
+
+
+def is_operand(argument: Any) -> bool:
+    """Whether an argument, as a rule gets it, is batched or holds what is."""
+    return isinstance(argument, Operand) or isinstance(argument, list) and any(map(is_operand, argument))
+
+
+def unfollowed(argument: Any) -> Any:
+    """An argument outside the graph of samples."""
+    return argument.again() if isinstance(argument, BatchedTensor) else argument
+
+
+def of_shared(level: Level, function: Callable, args: tuple, operands: list, kwargs: dict) -> Any:
+    """A call of tensors that are the same for all samples."""
+    own = args[0].__dict__ if isinstance(args[0], BatchedTensor) else {}
+    result = function(*operands, **kwargs)
+    if result is own.get("whole") and result is not None:
+        return args[0]
+    return trees.mapped(lambda one: of_whole(level, one, None) if isinstance(one, Tensor) else one, result)
 
 
 def of_wholes(level: Level, result: Any) -> Any:
@@ -163,6 +212,8 @@ def of_wholes(level: Level, result: Any) -> Any:
         return of_whole(level, result.value, result.dim % result.value.dim())
     if isinstance(result, Tensor):
         return of_whole(level, result)
+    if result is None:  # a gradient that nobody asked for
+        return None
     return rebuilt(result, [of_wholes(level, one) for one in result])
 
 
@@ -242,12 +293,16 @@ def check_target(name: str, args: tuple, level: Level, count: int) -> None:
         Batched: the same, by a gradient formula, which then runs for each sample.
     """
     inplace = name.endswith("_") and not name.endswith("__")
-    if not inplace or not args or isinstance(args[0], BatchedTensor) and args[0].level is level:
+    if not inplace or not args:
+        return
+    target = args[0]
+    is_mine = isinstance(target, BatchedTensor) and target.level is level
+    if is_mine and not (target.is_shared and any(is_operand(operand(level, arg)) for arg in args)):
         return
     if in_formula():
         raise Batched
     if name in ("add_", "sub_", "mul_", "div_"):
-        shape = list(args[0].shape)
+        shape = list(target.shape)
         raise RuntimeError(f"output with shape {shape} doesn't match the broadcast shape {[count, *shape]}")
     if name == "bernoulli_" and modes.state.randomness == "same":
         raise RuntimeError(randomness.NO_SAME)

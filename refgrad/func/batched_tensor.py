@@ -1,8 +1,11 @@
 """*Batched tensor*: one value per sample, which a function under `vmap` sees as one tensor without the batch.
 
-It holds a *whole*, the tensor with the batch dimension, and ops run on wholes by batching rules (rules/).
-Where an op has none, and inside a `grad` or `jvp` that runs within the `vmap`, it holds the *parts*, one
-tensor per sample, and ops run once for each.
+It holds a *whole*, the tensor with the batch dimension; ops run on wholes by batching rules (rules/). Where
+an op has none it holds the *parts*, one tensor per sample, and the op runs once for each. A *shared* one
+has no batch dimension: its whole is the same for all samples.
+
+Its place in the graph is its own: a `grad` or `jvp` that runs within the `vmap` follows samples, while what
+runs outside follows wholes. Neither graph leads into the other.
 """
 
 import functools
@@ -22,7 +25,7 @@ from refgrad.layout import strides_of
 from refgrad.lazy import WithoutElements
 from refgrad.op import calls
 from refgrad.samples import PER_SAMPLE, Batched
-from refgrad.storage import version_of
+from refgrad.storage import version_cell, version_of
 from refgrad.tensor import Tensor, alias
 
 NO_MASK = (
@@ -46,11 +49,12 @@ class SampleArray(WithoutElements):
         self.shape, self.strides, self.dtype, self.flags = shape, strides, dtype, flags
 
     @classmethod
-    def of(cls, array: Any, dim: int) -> "SampleArray":
+    def of(cls, array: Any, dim: int | None) -> "SampleArray":
         """What is known of the samples of a whole's array."""
-        shape = array.shape[:dim] + array.shape[dim + 1 :]
         steps = array.strides if array.size else [n * array.itemsize for n in strides_of(array)]
-        strides = (*steps[:dim], *steps[dim + 1 :])
+        shape, strides = tuple(array.shape), tuple(steps)
+        if dim is not None:
+            shape, strides = shape[:dim] + shape[dim + 1 :], strides[:dim] + strides[dim + 1 :]
         dense = as_strided(np.empty(1, array.dtype), shape, strides)
         return cls(shape, strides, array.dtype, dense.flags)
 
@@ -96,9 +100,12 @@ class BatchedTensor(Tensor):
 
     IS_BATCHED = True
 
-    def __init__(self, level: Any, whole: Tensor | None = None, dim: int = 0, parts: list | None = None):
+    def __init__(
+        self, level: Any, whole: Tensor | None = None, dim: int | None = 0, parts: list | None = None
+    ):
         own = self.__dict__
         own["level"], own["whole"], own["bdim"], own["parts"] = level, whole, dim, parts
+        self._edge = self._meta = None
 
     @property
     def _array(self) -> Any:  # type: ignore[override]
@@ -113,10 +120,29 @@ class BatchedTensor(Tensor):
         """One tensor per sample; of a whole, views of it."""
         own = self.__dict__
         if own["parts"] is None:
-            own["parts"] = split(own["whole"], own["bdim"], own["whole"].size(own["bdim"]))
+            own["parts"] = split(own["whole"], own["bdim"], self.level.count)
         return own["parts"]
 
-    def together(self) -> tuple[Tensor, int]:
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is the same for all samples."""
+        own = self.__dict__
+        return own["whole"] is not None and own["bdim"] is None
+
+    @property
+    def _version_cell(self) -> list:
+        if self.level.IS_LEGACY:
+            raise Batched
+        return version_cell(self.together()[0])
+
+    def again(self) -> "BatchedTensor":
+        """The same samples outside the graph."""
+        own = self.__dict__
+        made = object.__new__(BatchedTensor)
+        made.__init__(own["level"], own["whole"], own["bdim"], own["parts"])  # type: ignore[misc]
+        return made
+
+    def together(self) -> tuple[Tensor, int | None]:
         """The whole, made of the parts if need be, and its batch dimension."""
         own = self.__dict__
         if own["whole"] is None:
@@ -141,13 +167,9 @@ class BatchedTensor(Tensor):
     def map_whole(self, function: Callable) -> "BatchedTensor":
         """The batched tensor of `function(whole)`, which is the same as of its samples."""
         own = self.__dict__
-        if own["whole"] is None or not self.is_uncovered():
+        if own["whole"] is None or self.level.IS_LEGACY:
             return self.map(function)
         return of_whole(self.level, function(own["whole"]), own["bdim"])
-
-    def is_uncovered(self) -> bool:
-        """Whether only other `vmap`s run within this one."""
-        return is_uncovered(self.level)
 
     def item(self) -> Any:
         """Refused."""
@@ -177,20 +199,20 @@ class BatchedTensor(Tensor):
     @property  # type: ignore[misc]
     def requires_grad(self) -> bool:
         """Whether a `grad` that runs within the `vmap` follows it: what is outside does not show."""
-        return not is_uncovered(self.level) and self.samples[0].requires_grad
+        return self.samples[0].requires_grad if self.level.IS_LEGACY else TRACKED(self)
 
     @property
     def is_leaf(self) -> bool:
         """Whether no `grad` within the `vmap` recorded where it comes from."""
-        return is_uncovered(self.level) or self.samples[0].is_leaf
+        return self.samples[0].is_leaf if self.level.IS_LEGACY else self.grad_fn is None
 
     @property
     def grad_fn(self) -> Any:
-        """The node of the first sample, within a `grad` that runs within the `vmap`."""
-        return None if is_uncovered(self.level) else self.samples[0].grad_fn
+        """Its node in the graph of a `grad` that runs within the `vmap`."""
+        return self.samples[0].grad_fn if self.level.IS_LEGACY else NODE(self)
 
     def _is_view(self) -> bool:
-        return not is_uncovered(self.level) and self.samples[0]._is_view()
+        return self.samples[0]._is_view() if self.level.IS_LEGACY else Tensor._is_view(self)
 
     def is_conj(self) -> bool:
         """Whether it shows conjugates of what lies in memory."""
@@ -233,8 +255,12 @@ class BatchedTensor(Tensor):
         return object.__format__(self, spec)
 
 
-def of_whole(level: Any, whole: Tensor, dim: int = 0) -> BatchedTensor:
-    """The batched tensor of a whole and its batch dimension."""
+TRACKED: Any = Tensor.requires_grad.fget
+NODE: Any = Tensor.grad_fn.fget
+
+
+def of_whole(level: Any, whole: Tensor, dim: int | None = 0) -> BatchedTensor:
+    """The batched tensor of a whole and its batch dimension; without one it is the same for all samples."""
     made = object.__new__(BatchedTensor)
     made.__init__(level, whole, dim)  # type: ignore[misc]
     return made
@@ -247,14 +273,9 @@ def of_parts(level: Any, parts: list) -> BatchedTensor:
     return made
 
 
-def is_uncovered(level: Any) -> bool:
-    """Whether only other `vmap`s run inside this level, so that ops may run on wholes.
-
-    A `grad` inside would sum over the samples what it asks of a tensor that is the same for all.
-    """
-    return not level.IS_LEGACY and all(
-        each.kind == "vmap" for each in stack.levels if each.number > level.number
-    )
+def is_covered(level: Any) -> bool:
+    """Whether a `grad` or `jvp` runs inside this level, so that a graph of samples may be asked for."""
+    return any(each.kind != "vmap" for each in stack.levels if each.number > level.number)
 
 
 def split(whole: Any, dim: int | None, count: int) -> list:
@@ -285,16 +306,9 @@ def put_together(samples: list, counts: bool = True) -> Tensor:
     return with_tangent_of(whole, alias(whole, [version_of(first) if counts else 0]))
 
 
-def no_memory(tensor: Any) -> Any:
-    """Batched tensors have no memory of their own."""
-    raise Batched
-
-
 def delegate() -> None:
     """Give `BatchedTensor` what `Tensor` has: as it is where that is made of ops, else for each sample."""
     own = vars(BatchedTensor)
-    for name in ("_edge", "_meta", "_version_cell"):
-        setattr(BatchedTensor, name, property(no_memory))
     keep = {
         "__init__",
         "__new__",

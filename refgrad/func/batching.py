@@ -43,6 +43,10 @@ class BatchLevel(Level):
         self.randomness = randomness
         self.count = count
 
+    def shared(self, tensor: Tensor) -> BatchedTensor:
+        """A tensor that is the same for all samples, as one of them."""
+        return of_whole(self, tensor, None)
+
     def __enter__(self) -> "BatchLevel":
         before = modes.state.grad
         super().__enter__()
@@ -232,6 +236,8 @@ def joined(name: str, level: Level, output: Any, out_dims: Any) -> Any:
 
 def one(name: str, level: Any, leaf: Any, dim: int | None) -> Any:
     """One output with the batch dimension at `dim`."""
+    if isinstance(leaf, BatchedTensor) and leaf.level is level and leaf.is_shared:
+        leaf = leaf.together()[0]
     mine = isinstance(leaf, BatchedTensor) and leaf.level is level
     if dim is None:
         if mine:

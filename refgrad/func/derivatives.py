@@ -20,7 +20,7 @@ from refgrad.func.levels import (
 )
 from refgrad.graph import NotImplementedNode
 from refgrad.op import OPS, calls
-from refgrad.tensor import Tensor, is_batched
+from refgrad.tensor import Tensor
 
 
 def split_aux(name: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -182,8 +182,6 @@ class Linear:
 
     def cotangent(self, output: Tensor) -> Tensor:
         """A cotangent to differentiate with respect to; an output of integers has none."""
-        if is_batched(output):
-            return output.map(self.cotangent)
         # Any would do, since gradients are linear in them; but some formulas take logarithms of theirs.
         ones = output.detach().new_ones(output.shape)
         return self.level.enter(ones) if ones._can_require_grad() else ones
@@ -210,10 +208,7 @@ def linear_at(func: Callable, args: tuple, argnums: Any, has_aux: bool, level: L
 
 
 def nodes_between(outputs: list, inputs: list) -> list:
-    """The nodes on the way from outputs to the tensors that came into the level, first made first; none
-    among batched tensors."""
-    if any(map(is_batched, (*outputs, *inputs))):
-        return []
+    """The nodes on the way from outputs to the tensors that came into the level, first made first."""
     ends = {each._meta.accumulator() for each in inputs}
     leads: dict[Any, bool] = dict.fromkeys(ends, True)
     roots = [output.grad_fn for output in outputs if output.requires_grad and output.grad_fn is not None]

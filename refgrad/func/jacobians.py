@@ -10,7 +10,7 @@ from refgrad.func.batching import vmap
 from refgrad.func.derivatives import linear_at, vjp_at
 from refgrad.func.levels import Level, check_argnums, chosen_arguments
 from refgrad.op import calls
-from refgrad.tensor import Tensor, is_batched
+from refgrad.tensor import Tensor
 
 
 def check_real(name: str, kind: str, leaves: list) -> None:
@@ -30,8 +30,6 @@ def check_real(name: str, kind: str, leaves: list) -> None:
 def basis_of(tensor: Tensor, total: int, first: int) -> Tensor:
     """Tensors of this shape in one, `total` of them: from the one numbered `first` a single one, else
     zeros."""
-    if is_batched(tensor):
-        return tensor.map(lambda sample: basis_of(sample, total, first))
     rows = tensor.detach().new_zeros((total, tensor.numel()))
     if rows.numel():
         rows.diagonal(-first).fill_(1)

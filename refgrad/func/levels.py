@@ -10,7 +10,6 @@ as in `vjp`, the graph outside is a copy, so that neither is freed with the othe
 """
 
 import threading
-from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,7 +17,7 @@ from refgrad import autograd, modes
 from refgrad.autograd.grad_mode import enable_grad
 from refgrad.duals import keep_tangent, tangent_of, with_tangent_of
 from refgrad.func import trees
-from refgrad.graph import PENDING, AccumulateGrad, Node, make_edge, split_edge, start
+from refgrad.graph import PENDING, AccumulateGrad, Node, copy_of, make_edge, split_edge, start
 from refgrad.storage import version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, alias, edge_of, is_batched, meta_of
 from refgrad.views import CopySlices
@@ -63,6 +62,7 @@ class Level:
         self.number = -2
         self.rare: dict[str, Any] = {}  # the rare modes before it
         self.copies: WeakKeyDictionary = WeakKeyDictionary()  # node -> its copy, or False
+        self.samples: Any = None  # the innermost `vmap` within which it runs: the graph is one of its samples
 
     def __enter__(self) -> "Level":
         hidden = any(level.rare.get("saved_tensor_hooks") for level in stack.levels)
@@ -72,6 +72,8 @@ class Level:
         stack.levels.append(self)
         self.number = len(stack.levels)
         self.begin = modes.peek_sequence()
+        below = [each for each in stack.levels[:-1] if each.kind == "vmap" and not each.IS_LEGACY]
+        self.samples = below[-1] if below else None
         self.grad = modes.grad_enabled()
         modes.state.transforms += 1
         self.mode = enable_grad()
@@ -93,20 +95,20 @@ class Level:
         Raises:
             RuntimeError: its elements are integers.
         """
-        if is_batched(tensor):
-            return tensor.map(self.enter)
         if not tensor.is_floating_point() and not tensor.is_complex():
             raise RuntimeError(NO_REAL_TYPE)
-        outside = edge_of(tensor) if self.grad else None
+        samples = self.samples
+        is_mine = samples is None or is_batched(tensor) and tensor.level is samples
+        outside = edge_of(tensor) if self.grad and is_mine else None
         entry = start(object.__new__(Entry), (outside,), (tensor._array.shape, tensor._array.dtype))
-        inside = alias(tensor, version_cell(tensor))
+        inside = again(tensor) if is_mine else samples.shared(tensor)
         meta = inside._meta = AutogradMeta()
         meta.requires_grad = True
         meta.accumulator = lambda: entry  # type: ignore[assignment]
         entry.variable = inside
         inside._edge = PENDING
         inside.__dict__.update(_level=self, _outside=tensor)
-        return with_tangent_of(tensor, inside)
+        return inside if is_batched(inside) else with_tangent_of(tensor, inside)
 
     # Leaving ------------------------------------------------------------------------------------------------
 
@@ -114,10 +116,10 @@ class Level:
         """The tensor as it is outside; `spare` keeps the graph as it is, because the level still needs it."""
         if not isinstance(tensor, Tensor):
             return tensor
-        if is_batched(tensor):
-            return tensor.map_whole(lambda part: self.leave(part, spare))
         if tensor.__dict__.get("_level") is self:
             return tensor.__dict__["_outside"]
+        if is_batched(tensor) and tensor.level is not self.samples:  # by a `vmap` that runs within this level
+            return tensor.map_whole(lambda whole: self.leave(whole, spare))
         if modes.DUALS and (tangent := tangent_of(tensor)) is not None:
             keep_tangent(meta_of(tensor), self.leave(tangent, spare))
         if not tensor.requires_grad:
@@ -125,7 +127,9 @@ class Level:
         edge = self.outer(edge_of(tensor), spare) if self.grad else None
         if edge is not None and edge is edge_of(tensor):
             return tensor
-        outside = with_tangent_of(tensor, alias(tensor, version_cell(tensor)))
+        outside = again(tensor)
+        if not is_batched(tensor):
+            outside = with_tangent_of(tensor, outside)
         if tensor._is_view() and self.kind == "grad":  # tangents are found in another way than PyTorch's
             self.show(outside, tensor._meta, edge, spare)
         else:
@@ -195,13 +199,7 @@ class Level:
 
     def copied(self, node: Any) -> Any:
         """A copy of a node for the graph outside, with what it saved as seen from there."""
-        copy = object.__new__(type(node))
-        for kind in type(node).__mro__:
-            for name in vars(kind).get("__slots__", ()):
-                if name != "__weakref__" and hasattr(node, name):
-                    setattr(copy, name, getattr(node, name))
-        if hasattr(node, "__dict__"):
-            vars(copy).update(vars(node))
+        copy: Any = copy_of(node)
         copy._node_hooks = None
         for name in node.SAVED:
             saved: Any = getattr(node, f"s_{name}")
@@ -216,48 +214,35 @@ class Level:
 
     def beside(self, saved: Any, version: Any) -> Any:
         """What a node saved, if a tensor that was not written since, at its place in the graph outside."""
-        if not isinstance(saved, Tensor) or is_batched(saved) or not saved.requires_grad:
+        if not isinstance(saved, Tensor) or not saved.requires_grad:
             return saved
         if saved.__dict__.get("_level") is self:
             return saved.__dict__["_outside"]
         if version_of(saved) != version:
             return saved
-        outside = alias(saved, version_cell(saved))
+        outside = again(saved)
         outside._edge = self.outer(edge_of(saved), spare=True)
-        return with_tangent_of(saved, outside)
+        return outside if is_batched(saved) else with_tangent_of(saved, outside)
 
     def is_old(self, node: Node) -> bool:
         """Whether a node is a leaf's, or older than the level."""
         return type(node) is AccumulateGrad or node._order < self.begin
 
 
-# Batched tensors
-# ------------------------------------------------------------------------------------------------
-
-
-def per_sample(function: Callable, *lists: Sequence[Tensor]) -> list:
-    """`function(*lists)`, which returns a list of tensors, for each sample where some of the tensors are
-    batched."""
-    deepest = max((t.level.number for each in lists for t in each if is_batched(t)), default=0)
-    if not deepest:
-        return function(*lists)
-    batched = next(t for each in lists for t in each if is_batched(t) and t.level.number == deepest)
-    results = []
-    for i in range(len(batched.samples)):
-        one = [
-            [t.samples[i] if is_batched(t) and t.level.number == deepest else t for t in each]
-            for each in lists
-        ]
-        results.append(per_sample(function, *one))
-    return [batched.like(list(column)) for column in zip(*results, strict=True)]
+def again(tensor: Any) -> Any:
+    """The same memory, or the same samples, outside the graph."""
+    return tensor.again() if is_batched(tensor) else alias(tensor, version_cell(tensor))
 
 
 def pulled(outputs: list, inputs: list, cotangents: list) -> list:
     """The gradients of some outputs with respect to inputs, recorded; zeros where an input has none."""
 
-    from refgrad import zeros_like
+    from refgrad import ones_like, zeros_like
 
     def run(outputs: list, inputs: list, cotangents: list) -> list:
+        for i, output in enumerate(outputs):
+            if cotangents[i] is None and is_batched(output) and not output.is_complex():
+                cotangents[i] = ones_like(output)
         chosen = [i for i, output in enumerate(outputs) if output.requires_grad]
         found: Any = [None] * len(inputs)
         wanted = [i for i, value in enumerate(inputs) if value.requires_grad]
@@ -275,11 +260,7 @@ def pulled(outputs: list, inputs: list, cotangents: list) -> list:
         return [zeros_like(value) if g is None else g for g, value in zip(found, inputs, strict=True)]
 
     with enable_grad():
-        if not any(map(is_batched, (*outputs, *inputs))) and all(
-            t.is_uncovered() for t in cotangents if is_batched(t)
-        ):
-            return run(outputs, inputs, cotangents)  # one pass for all samples
-        return per_sample(run, outputs, inputs, cotangents)
+        return run(outputs, inputs, cotangents)
 
 
 # Arguments

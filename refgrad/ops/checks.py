@@ -84,7 +84,12 @@ def written_zeros(grad: Any, shape: tuple) -> Any:
 
 def put_into(zeros: Any, write: Callable, instead: Callable, *arguments: Any) -> Any:
     """Fresh zeros after a write; in a transform of torch.func PyTorch makes a new tensor instead."""
-    return (instead if modes.state.transforms or modes.state.pulls else write)(zeros, *arguments)
+    return (instead if in_transform() else write)(zeros, *arguments)
+
+
+def in_transform() -> bool:
+    """Whether a transform of torch.func runs, whose tensors have no values to look at."""
+    return bool(modes.state.transforms or modes.state.pulls)
 
 
 REAL = (float, int)

@@ -69,7 +69,7 @@ def widths(y, x, dim, name):
     """
     ndim, size = y._array.ndim, y._array.shape[dim]
     if x._array.ndim == 1:
-        if len(x._array) != size:
+        if x._array.shape[0] != size:
             raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
         x = calls.view(x, [size if i == dim else 1 for i in range(ndim)])
     elif x._array.ndim < ndim:

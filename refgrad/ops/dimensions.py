@@ -234,7 +234,7 @@ def narrow_copy(self, dim, start, length):
 def narrow_tensor(self, dim, start, length):
     if start._array.ndim or start._array.dtype.kind not in "iu":
         raise RuntimeError("start must be an 0-dim integral Tensor.")
-    return calls.narrow(self, dim, int(start._array), length)
+    return calls.narrow(self, dim, int(start), length)
 
 
 @composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)")

@@ -297,6 +297,7 @@ def tensor_split_indices(self, indices, dim=0):
 )
 def tensor_split_tensor(self, tensor_indices_or_sections, dim=0):
     places = tensor_indices_or_sections._array
+    listed = tensor_indices_or_sections.tolist()
     if places.dtype != np.int64:
         raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long")
     if places.ndim > 1:
@@ -306,8 +307,8 @@ def tensor_split_tensor(self, tensor_indices_or_sections, dim=0):
             f"a tensor with {places.ndim} dims"
         )
     if not places.ndim:
-        return tensor_split(self, int(places), dim)
-    return tensor_split_indices(self, places.tolist(), dim)
+        return tensor_split(self, listed, dim)
+    return tensor_split_indices(self, listed, dim)
 
 
 def named_split(name, least, dim_of):

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes, modes
+from refgrad import dtypes
 from refgrad.layout import broadcast_shapes, widened
 from refgrad.op import calls, composite, op
 from refgrad.ops.binary import div
+from refgrad.ops.checks import in_transform
 from refgrad.ops.matmul import is_plain
 
 NONE, MEAN, SUM = range(3)
@@ -342,7 +343,7 @@ def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction
 def logits_gradient(grad, self, target, weight, pos_weight, reduction):
     """The gradient of the binary cross entropy for its logits."""
     # In place, unless the steps are recorded or transformed: the version of the gradient shows it.
-    in_place = is_plain() and not modes.state.transforms
+    in_place = is_plain() and not in_transform()
     sub, mul = (calls.sub_, calls.mul_) if in_place else (calls.sub, calls.mul)
     if pos_weight is None:
         slope = sub(calls.sigmoid(self), target)
@@ -355,7 +356,7 @@ def logits_gradient(grad, self, target, weight, pos_weight, reduction):
         result = mul(result, weight)
     if reduction != MEAN:
         return result
-    return (calls.div if modes.state.transforms else calls.div_)(result, self._array.size)
+    return (calls.div if in_transform() else calls.div_)(result, self._array.size)
 
 
 def logits_target_gradient(grad, self, target, weight, pos_weight, reduction):

@@ -8,7 +8,7 @@ from refgrad import dtypes
 from refgrad.layout import widened, wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import written_zeros
-from refgrad.ops.reductions import as_mask, axes_of, cast, restored, row_major
+from refgrad.ops.reductions import axes_of, cast, restored, row_major
 
 
 def order_text(order):
@@ -113,7 +113,7 @@ def norm_back(grad, self, order, norm, dims, keepdim):
         return grad * (self / norm).masked_fill_(zeros_of(norm), 0)
     if math.isinf(order):
         size = self.abs()
-        mask = as_mask(np.equal(size._array, norm._array) | np.isnan(size._array))
+        mask = calls.logical_or(calls.eq__Tensor(size, norm), calls.isnan(size))
         return self.sgn() * ((grad / calls.sum__dim_IntList(mask, dims, True)) * mask)
     if order < 1:
         scaled = self.sgn() * self.abs().pow_(order - 1).masked_fill_(zeros_of(self), 0)
@@ -124,7 +124,7 @@ def norm_back(grad, self, order, norm, dims, keepdim):
 
 def zeros_of(tensor):
     """The mask of the elements that are zero."""
-    return as_mask(np.equal(tensor._array, 0))
+    return calls.eq__Scalar(tensor, 0)
 
 
 # Norms of matrices, as PyTorch composes them ----------------------------------------------------------------
@@ -287,7 +287,7 @@ def renorm_back(grad, self, p, dim, maxnorm):
     slope = norm_back(inner, self, p, norm, dims, True)
     inverse = calls.reciprocal(norm + TINY)
     bounded = maxnorm * inverse * (grad - inverse * slope)
-    return calls.where__self(as_mask(np.greater(norm._array, maxnorm)), cast(bounded, grad.dtype), grad)
+    return calls.where__self(calls.gt__Scalar(norm, maxnorm), cast(bounded, grad.dtype), grad)
 
 
 @composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")

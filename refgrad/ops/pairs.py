@@ -8,7 +8,7 @@ from refgrad.layout import broadcast_shapes, wrap_dim
 from refgrad.op import OPS, Op, calls, composite
 from refgrad.ops.losses import MEAN, applied
 from refgrad.ops.norms import norm_back, vector_norm
-from refgrad.tensor import is_batched, wrap
+from refgrad.tensor import is_batched
 
 # Distances
 
@@ -146,5 +146,5 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     if full:
         spread = calls.mul__Scalar(calls.log(calls.mul__Scalar(target, 2 * math.pi)), 0.5)
         stirling = (target * calls.log(target) - target) + spread
-        loss = calls.add_(loss, stirling.masked_fill(wrap(target._array <= 1), 0))
+        loss = calls.add_(loss, stirling.masked_fill(calls.le__Scalar(target, 1), 0))
     return applied(loss, reduction)

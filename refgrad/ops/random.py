@@ -74,12 +74,21 @@ def draws_from(generator: Generator | None) -> Generator:
     """
     if modes.state.randomness == "different":
         raise Batched
+    check_randomness()
+    return default_generator if generator is None else generator
+
+
+def check_randomness() -> None:
+    """Refuse random numbers inside a `vmap` that forbids them.
+
+    Raises:
+        RuntimeError: it does.
+    """
     if modes.state.randomness == "error":
         raise RuntimeError(
             "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
             "'different' randomness flags on vmap or perform the randomness operation out of vmap"
         )
-    return default_generator if generator is None else generator
 
 
 def refuse(kernel: str, dtype: np.dtype) -> Exception:

@@ -9,9 +9,9 @@ import numpy as np
 
 from refgrad import dtypes
 from refgrad.layout import expands_to, widened, wrap_dim
-from refgrad.modes import grad_enabled, state
+from refgrad.modes import grad_enabled
 from refgrad.op import calls, composite, op
-from refgrad.ops.checks import not_implemented, put_into, written_zeros
+from refgrad.ops.checks import in_transform, not_implemented, put_into, written_zeros
 from refgrad.return_types import named
 from refgrad.tensor import Tensor, wrap
 
@@ -59,11 +59,6 @@ def reduced_count(sizes, dims):
     if not sizes:
         return 1
     return product(sizes[dim] for dim in (dims or range(len(sizes))))
-
-
-def as_mask(condition):
-    """A condition as a bool tensor."""
-    return wrap(np.asarray(condition))
 
 
 def row_major(array):
@@ -194,7 +189,7 @@ def nansum(self, dim, keepdim, dtype):
 
 def nansum_back(grad, self, dim, keepdim):
     """The gradient spread to the elements that are not NaN."""
-    return spread(grad, self._array.shape, dim, keepdim) * as_mask(~np.isnan(self._array))
+    return spread(grad, self._array.shape, dim, keepdim) * calls.logical_not(calls.isnan(self))
 
 
 @composite("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
@@ -271,9 +266,9 @@ def product_back(grad, self, result):
     """The gradient of a product of all elements; division would fail where one of them is zero."""
     if not self._array.ndim:
         return grad
-    if not state.transforms and self._array.all():  # a transform's tensors have no values to look at
+    if not in_transform() and self._array.all():  # a transform's tensors have no values to look at
         return grad * (result / self).conj()
-    if np.count_nonzero(self._array) + 1 < self._array.size and not (state.transforms or grad_enabled()):
+    if not (in_transform() or grad_enabled()) and np.count_nonzero(self._array) + 1 < self._array.size:
         return self.new_zeros(self._array.shape)  # each product of the others has a zero in it
     return calls.view(product_of_others(grad, calls.view(self.contiguous(), (-1,)), 0), self.shape)
 
@@ -285,7 +280,7 @@ def product_dim_back(grad, self, result, dim, keepdim):
         return grad
     dim = wrap_dim(dim, ndim)
     grad, result = restored(grad, (dim,), ndim, keepdim), restored(result, (dim,), ndim, keepdim)
-    if not state.transforms and self._array.all():
+    if not in_transform() and self._array.all():
         return grad * (result / self).conj()
     return product_of_others(grad, self, dim)
 
@@ -306,10 +301,12 @@ def product_of_others(grad, self, dim):
 
 def evenly_distributed(grad, self, result):
     """The gradient of an extreme of all elements: in equal parts to those that equal it."""
-    value = result._array
-    mask = as_mask(np.isnan(self._array) if np.isnan(value) else np.equal(self._array, value))
-    share = grad / wrap(np.asarray(np.count_nonzero(mask._array)))
-    return put_into(self.new_zeros(self.shape), Tensor.masked_fill_, Tensor.masked_fill, mask, share)
+    if in_transform():
+        both = calls.logical_and(calls.isnan(self), calls.isnan(result))
+        mask = calls.logical_or(calls.eq__Tensor(self, result), both)
+        return mask * (grad / mask.sum())
+    mask = calls.isnan(self) if np.isnan(result._array) else calls.eq__Tensor(self, result)
+    return self.new_zeros(self.shape).masked_fill_(mask, grad / mask.sum())
 
 
 def scattered(grad, dim, indices, sizes, keepdim):
@@ -322,7 +319,7 @@ def scattered(grad, dim, indices, sizes, keepdim):
 def shared_by_ties(grad, self, result, dims, keepdim):
     """The gradient of extremes along dimensions: in equal parts to the elements that equal them."""
     grad, result = restored_all(grad, dims, keepdim), restored_all(result, dims, keepdim)
-    mask = as_mask(np.equal(result._array, self._array))
+    mask = calls.eq__Tensor(result, self)
     return (grad / calls.sum__dim_IntList(mask, dims, True)) * mask
 
 

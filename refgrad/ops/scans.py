@@ -5,8 +5,8 @@ import numpy as np
 from refgrad import dtypes, modes
 from refgrad.layout import widened, wrap_dim
 from refgrad.op import calls, op
-from refgrad.ops.checks import not_implemented, put_into, written_zeros
-from refgrad.ops.reductions import as_mask, cast, row_major, summed_type
+from refgrad.ops.checks import in_transform, not_implemented, put_into, written_zeros
+from refgrad.ops.reductions import cast, row_major, summed_type
 from refgrad.return_types import named
 from refgrad.tensor import wrap
 
@@ -71,7 +71,7 @@ def cumprod_back(grad, self, dim, result):
     dim = wrap_dim(dim, array.ndim)
     if array.size <= 1 or array.shape[dim] == 1:
         return grad
-    if array.all():
+    if not in_transform() and array.all():
         return reversed_sum(result.conj() * grad, dim) / self.conj()
     return cumprod_back_at_zeros(grad, self.conj(), dim)
 
@@ -194,6 +194,6 @@ def logcumsumexp_back(grad, self, result, dim):
         return (reverse(grad.conj().log() - result) + self).exp().conj()
     lowest = wrap(np.asarray(dtypes.finfo(grad.dtype).min, grad._array.dtype))
     size = grad.abs().log()
-    up = calls.where__self(as_mask(np.greater(grad._array, 0)), size, lowest)
-    down = calls.where__self(as_mask(np.less(grad._array, 0)), size, lowest)
+    up = calls.where__self(calls.gt__Scalar(grad, 0), size, lowest)
+    down = calls.where__self(calls.lt__Scalar(grad, 0), size, lowest)
     return (reverse(up - result) + self).exp() - (reverse(down - result) + self).exp()

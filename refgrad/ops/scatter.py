@@ -8,7 +8,6 @@ from refgrad.op import calls, composite, op
 from refgrad.ops.checks import kind_name, put_into
 from refgrad.ops.copying import copy_of, number_in
 from refgrad.ops.index_slices import check_range, out_of_range, without
-from refgrad.tensor import wrap
 
 # Single elements --------------------------------------------------------------------------------------------
 
@@ -274,5 +273,5 @@ def take_along_dim(self, indices, dim=None):
     size = self._array.shape[dim]
     if not size and indices._array.size:
         raise RuntimeError("ZeroDivisionError")
-    wrapped = wrap(indices._array % size) if size else indices
+    wrapped = calls.remainder__Scalar(indices, size) if size else indices
     return calls.gather(calls.expand(self, source), dim, calls.expand(wrapped, places))

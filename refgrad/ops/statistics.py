@@ -10,7 +10,7 @@ from refgrad import dtypes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import not_implemented
-from refgrad.ops.reductions import as_mask, axes_of, mean_back, reduced_count, restored, row_major
+from refgrad.ops.reductions import axes_of, mean_back, reduced_count, restored, row_major
 from refgrad.tensor import Tensor, wrap
 
 FREEDOM = (
@@ -105,8 +105,9 @@ def variance_back(grad, self, dim, correction, keepdim):
         freedom = self._array.size - correction
         mean = self.mean()
         if freedom <= 0:
-            at_mean = np.equal(self._array, mean._array)
-            return grad * wrap(np.where(at_mean, np.nan, np.inf).astype(grad._array.dtype))
+            at_mean = calls.eq__Tensor(self, mean)
+            odd = [wrap(np.asarray(value, grad._array.dtype)) for value in (np.nan, np.inf)]
+            return grad * calls.where__self(at_mean, *odd)
         return grad * (2.0 / freedom) * (self - mean)
     if len(shape) > 1:
         grad = restored(grad, dim, len(shape), keepdim)
@@ -117,7 +118,7 @@ def variance_back(grad, self, dim, correction, keepdim):
 
 def deviation_back(grad, result):
     """The gradient for the variance under a standard deviation; zero where that is zero."""
-    return (grad / (result * 2)).masked_fill_(as_mask(np.equal(result._array, 0)), 0)
+    return (grad / (result * 2)).masked_fill_(calls.eq__Scalar(result, 0), 0)
 
 
 def with_mean_back(grads, self, dim, correction, keepdim):
@@ -305,16 +306,16 @@ def quantile_of(self, q, dim, keepdim, interpolation, name):
 
 def quantile_ranks(q, ordered, name):
     """Where in the sorted rows the quantiles lie; where NaN occurs (but for `nanquantile`), at the NaN."""
-    missing = as_mask(np.isnan(ordered._array))
+    missing = calls.isnan(ordered)
     if name == "nanquantile":
         ranks = q * (missing.logical_not().sum((-1,), True) - 1)
-        return ranks.masked_fill_(as_mask(np.less(ranks._array, 0)), 0)
+        return ranks.masked_fill_(calls.lt__Scalar(ranks, 0), 0)
     last = ordered._array.shape[-1] - 1
-    any_missing = missing._array.any(-1, keepdims=True)
+    any_missing = calls.any__dim(missing, -1, True)
     ranks = calls.mul__Scalar(q, last)
-    shape = np.broadcast_shapes(ranks._array.shape, any_missing.shape)
+    shape = np.broadcast_shapes(ranks._array.shape, any_missing._array.shape)
     ranks = ranks if ranks._array.shape == shape else ranks.expand(shape)
-    return calls.masked_fill__Scalar(ranks, wrap(np.broadcast_to(any_missing, shape).copy()), last)
+    return calls.masked_fill__Scalar(ranks, any_missing, last)
 
 
 def interpolated(ordered, ranks, interpolation):
@@ -326,7 +327,7 @@ def interpolated(ordered, ranks, interpolation):
     values = ordered.gather(-1, below)
     if rounding is not None:
         return values
-    weights = wrap(np.full_like(ranks._array, 0.5)) if interpolation == "midpoint" else ranks - below
+    weights = calls.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
     return values.lerp_(ordered.gather(-1, ranks.ceil_().to(dtypes.int64)), weights)
 
 

@@ -53,6 +53,63 @@ def nll_loss(input: Any, target: Any, weight: Any, reduction: int, ignore_index:
     return (calls.div(summed, total) if reduction == MEAN else summed), total
 
 
+@decomposed("nll_loss_backward")
+@decomposed("nll_loss2d_backward")
+def nll_loss_backward(
+    grad: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int, total: Any
+) -> Any:
+    """The gradient of the negative log likelihood: minus the weight at each target."""
+    channel = 0 if self.dim() < 2 else 1
+    if reduction == MEAN:
+        grad = calls.div(grad, total)
+    target = calls.unsqueeze(target, channel)
+    counts = target != ignore_index
+    places = calls.where__self(counts, target, 0)
+    at_targets = calls.scatter__value(calls.zeros_like(self), channel, places, -1.0)
+    if at_targets.dim() > grad.dim() > 0:
+        grad = calls.unsqueeze(grad, channel)
+    if weight is not None:
+        shape = [1] * self.dim()
+        shape[channel] = weight.shape[0]
+        grad = calls.mul(grad, weight.reshape(shape))
+    return calls.mul(at_targets, calls.where__self(counts, grad, 0))
+
+
+def share(self: Any, reduction: int) -> float:
+    """How much an element counts in a reduced loss."""
+    return 1.0 / self.numel() if reduction == MEAN else 1.0
+
+
+@decomposed("mse_loss_backward")
+def mse_loss_backward(grad: Any, self: Any, target: Any, reduction: int) -> Any:
+    """The gradient of squared errors."""
+    factor = 2.0 * share(self, reduction)
+    return calls.mul(calls.mul(calls.sub(self, target), factor), grad)
+
+
+@decomposed("smooth_l1_loss_backward")
+def smooth_l1_loss_backward(grad: Any, self: Any, target: Any, reduction: int, beta: float) -> Any:
+    """The gradient of errors that are squared near zero."""
+    error = calls.sub(self, target)
+    grad = calls.mul(grad, share(self, reduction))
+    near = calls.div(calls.mul(grad, error), beta)
+    return calls.where__self(
+        calls.lt__Scalar(calls.abs(error), beta), near, calls.mul(grad, calls.sign(error))
+    )
+
+
+@decomposed("huber_loss_backward")
+def huber_loss_backward(grad: Any, self: Any, target: Any, reduction: int, delta: float) -> Any:
+    """The gradient of errors that are squared up to a bound."""
+    norm = share(self, reduction)
+    error = calls.sub(self, target)
+    below = calls.mul(calls.mul(grad, -norm), delta)
+    above = calls.mul(calls.mul(grad, norm), delta)
+    between = calls.mul(calls.mul(error, norm), grad)
+    inner = calls.where__self(calls.gt__Scalar(error, delta), above, between)
+    return calls.where__self(calls.lt__Scalar(error, -delta), below, inner)
+
+
 @decomposed("binary_cross_entropy_with_logits")
 def with_logits(
     self: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN

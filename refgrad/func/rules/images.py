@@ -50,6 +50,47 @@ rule(
 )(of_images(0))  # fmt: skip
 
 
+@rule(
+    "avg_pool2d_backward", "avg_pool3d_backward", "max_pool2d_with_indices_backward",
+    "max_pool3d_with_indices_backward", "_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward",
+    "reflection_pad1d_backward",
+    "replication_pad1d_backward", "reflection_pad2d_backward", "replication_pad2d_backward",
+    "reflection_pad3d_backward", "replication_pad3d_backward", "grid_sampler_2d_backward",
+    "grid_sampler_3d_backward",
+)  # fmt: skip
+def backward_of_images(function: Callable, *arguments: Any) -> Any:
+    """The gradient of an op on images: all tensors are joined, whatever the rank of a sample."""
+    count = count_of(arguments)
+    is_tensor = [isinstance(argument, (Operand, Tensor)) for argument in arguments]
+    whole = [joined(Operand(spread(a, count), 0)) if is_one else a for a, is_one in zip(arguments, is_tensor)]
+    result = function(*whole)
+    if isinstance(result, tuple):
+        return tuple([None if one is None else parted(one, count) for one in result])
+    return parted(result, count)
+
+
+@rule("adaptive_max_pool2d_backward", "adaptive_max_pool3d_backward")
+def backward_of_maximum(function: Callable, grad: Any, self: Any, indices: Any) -> Tensor:
+    """The gradient of maxima of images: one image of a sample takes part in a batch as it is."""
+    ranks = 3 if "2d" in function.__name__ else 4
+    if self.rank > ranks:
+        return backward_of_images(function, grad, self, indices)
+    return function(*[spread(a, self.count) for a in (grad, self, indices)])
+
+
+@rule(
+    "upsample_nearest1d_backward", "upsample_linear1d_backward", "upsample_nearest2d_backward",
+    "upsample_bilinear2d_backward", "upsample_bicubic2d_backward", "upsample_nearest3d_backward",
+    "upsample_trilinear3d_backward",
+)  # fmt: skip
+def backward_of_resampling(
+    function: Callable, grad: Operand, output: Any, shape: Any, *others: Any
+) -> Tensor:
+    """The gradient of images in another size: as many images more."""
+    whole = (grad.count * shape[0], *shape[1:])
+    return parted(function(joined(grad), output, whole, *others), grad.count)
+
+
 @rule("grid_sampler_2d", "grid_sampler_3d")
 def grid_sample(function: Callable, input: Any, grid: Any, *others: Any) -> Tensor:
     """Images sampled at the points of grids."""

@@ -66,10 +66,17 @@ TOGETHER = """
 pow.Scalar clamp.Tensor _prelu_kernel elu_backward softplus_backward log_sigmoid_backward silu_backward
 mish_backward gelu_backward threshold_backward hardtanh_backward leaky_relu_backward hardsigmoid_backward
 hardswish_backward softshrink_backward hardshrink_backward tanh_backward sigmoid_backward
+_prelu_kernel_backward
 masked_fill.Scalar masked_fill_.Scalar copy_ isin.Tensor_Scalar frexp.Tensor log_sigmoid_forward
 """
 rule(*ALONE.split())(alone)
 rule(*TOGETHER.split())(broadcast)
+
+
+@rule("polygamma")
+def polygamma(function: Callable, n: int, self: Operand) -> Moved:
+    """An op of one tensor, behind a number."""
+    return Moved(function(n, self.whole), self.dim)
 
 
 @rule("clone")
@@ -95,6 +102,23 @@ def loss(function: Callable, self: Any, target: Any, reduction: int = MEAN, *oth
         return reduced(each if reduction else each.reshape(shape), reduction)
     values = [padded(a, rank) if isinstance(a, Operand) else a for a in (self, target)]
     return reduced(function(*values, 0, *others), reduction)
+
+
+@rule("binary_cross_entropy_backward")
+def binary_cross_entropy_backward(
+    function: Callable, grad: Any, self: Any, target: Any, weight: Any = None, reduction: int = MEAN
+) -> Tensor:
+    """The gradient of binary cross entropy: elementwise, then weighted and shared."""
+    operands = (grad, self, target)
+    count = next(a for a in operands if isinstance(a, Operand)).count
+    values, goals = spread(self, count), spread(target, count)
+    ahead = spread(grad, count)
+    if ahead.dim() < values.dim():
+        ahead = ahead.view(count, *[1] * (values.dim() - 1)).expand(values.shape)
+    each = function(ahead, values, goals, None, 0)
+    if weight is not None:
+        each = each * (weight.front() if isinstance(weight, Operand) else weight)
+    return calls.div__Scalar(each, values.numel() // count) if reduction == MEAN else each
 
 
 def wider_shape(self: Operand, target: Operand, rank: int) -> tuple:

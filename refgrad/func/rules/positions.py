@@ -68,7 +68,14 @@ def with_dimension(value: Tensor, rank: int) -> Tensor:
 
 def matched(operands: Sequence[Any], count: int) -> list[Tensor]:
     """Arguments whose samples have the same rank, at least 1, with the batch in front."""
-    return [with_dimension(spread(a, count), rank_of(a)) for a in operands]
+    found = []
+    for each in operands:
+        rank = rank_of(each)
+        if isinstance(each, Operand):
+            found.append(with_dimension(each.front(), rank))
+        else:
+            found.append(spread(each if rank else calls.unsqueeze(each, -1), count))
+    return found
 
 
 @rule("gather")
@@ -77,7 +84,7 @@ def gather(function: Callable, self: Any, dim: int, index: Any, *others: Any) ->
     rank = max(rank_of(self), rank_of(index))
     value, places = matched((self, index), count_of((self, index)))
     result = function(value, wrap_dim(dim, rank_of(self)) + 1, places, *others)
-    return result if rank else result.squeeze(-1)
+    return result if rank else calls.squeeze__dim(result, -1)
 
 
 @rule("index_select")
@@ -101,7 +108,7 @@ def scatter(function: Callable, self: Any, dim: int, index: Any, src: Any, *othe
         return NotImplemented
     value, places, source = matched((self, index, src), count_of((self, index, src)))
     result = function(value, wrap_dim(dim, rank_of(self)) + 1, places, source, *others)
-    return result if rank_of(self) else calls.squeeze__dims(result, [-1])
+    return result if rank_of(self) else calls.squeeze__dim(result, -1)
 
 
 @rule("scatter.value", "scatter_.value")
@@ -111,7 +118,7 @@ def scatter_value(function: Callable, self: Any, dim: int, index: Any, value: An
         return NotImplemented
     target, places = matched((self, index), count_of((self, index)))
     result = function(target, wrap_dim(dim, rank_of(self)) + 1, places, value)
-    return result if rank_of(self) else calls.squeeze__dims(result, [-1])
+    return result if rank_of(self) else calls.squeeze__dim(result, -1)
 
 
 @rule("index_add")

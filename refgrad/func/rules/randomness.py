@@ -11,7 +11,7 @@ from refgrad import modes
 from refgrad.func.rules.operands import Operand, rule, spread, whole_in_front
 from refgrad.func.rules.pointwise import alone
 from refgrad.op import calls
-from refgrad.ops.random import default_generator
+from refgrad.ops.random import check_randomness, default_generator
 from refgrad.samples import Batched
 from refgrad.tensor import Tensor
 
@@ -33,7 +33,12 @@ OF_TENSOR = frozenset({
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Draw as outside `vmap`."""
+    """Draw as outside `vmap`.
+
+    Raises:
+        RuntimeError: nothing random is allowed.
+    """
+    check_randomness()
     before, modes.state.randomness = modes.state.randomness, ""
     try:
         yield

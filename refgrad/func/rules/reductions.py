@@ -159,6 +159,30 @@ def shape_of_both(first: Tensor, second: Tensor) -> tuple:
     return tuple(max(a, b) for a, b in zip(first.shape, second.shape, strict=True))
 
 
+@rule("native_layer_norm_backward")
+def layer_norm_backward(
+    function: Callable, grad: Any, input: Any, shape: Any, mean: Any, rstd: Any, weight: Any, bias: Any,
+    wanted: Any,
+) -> Any:  # fmt: skip
+    """The gradients of layer norm: those of weights are sums over what they were applied to."""
+    if not (isinstance(grad, Operand) and isinstance(input, Operand)):
+        return NotImplemented
+    ahead, value, middle, inverse = [each.front() for each in (grad, input, mean, rstd)]
+    summed = list(range(1, 1 + input.rank - len(shape)))
+    of_weight = of_bias = None
+    if weight is not None and wanted[1]:
+        of_weight = (value - middle) * inverse * ahead
+        of_weight = of_weight.sum(summed) if summed else of_weight
+    if bias is not None and wanted[2]:
+        of_bias = ahead.sum(summed) if summed else ahead
+    if not wanted[0]:
+        return None, of_weight, of_bias
+    if weight is not None:
+        ahead = ahead * (padded(weight, input.rank) if isinstance(weight, Operand) else weight)
+    found = function(ahead, value, shape, middle, inverse, None, None, [True, False, False])[0]
+    return found, of_weight, of_bias
+
+
 @rule("native_layer_norm")
 def layer_norm(function: Callable, input: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     """Layer norm: the batch is one more dimension in front; weights of samples are applied afterwards."""

@@ -227,6 +227,14 @@ def transform(function: Callable, self: Operand, dim: Sequence[int], *others: An
     return function(self.front(), [self.axis(d) for d in dim], *others)
 
 
+@rule("glu_backward")
+def glu_backward(function: Callable, grad: Any, self: Any, dim: int) -> Any:
+    """The gradient of halves that gate each other."""
+    if not (isinstance(grad, Operand) and isinstance(self, Operand)):
+        return NotImplemented
+    return function(grad.front(), self.front(), self.axis(dim))
+
+
 @rule("glu")
 def glu(function: Callable, self: Operand, dim: int = -1) -> Tensor:
     """A gated linear unit along a dimension."""
