@@ -88,8 +88,9 @@ def layout_of(array: np.ndarray) -> Layout:
     """The layout of a window in the memory that it was cut from."""
     size = array.itemsize
     root = root_of(array)
-    offset = 0
-    if root is not array:
+    if root is array:
+        offset = getattr(array, "offset", 0)  # of what only stands for elements
+    else:
         offset = (array.__array_interface__["data"][0] - root.__array_interface__["data"][0]) // size
     return Layout(array.shape, strides_of(array), offset)
 

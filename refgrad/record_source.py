@@ -98,7 +98,8 @@ def view_recorder_source(recipe: Recipe) -> str:
     lines.append("    out = perform()")
     each = f"function(base{rest})[i]" if multiple else f"function(base{rest})"
     lines += [f"    for i, x in enumerate({'out' if multiple else '(out,)'}):"]
-    lines += [f"        relate(x, self, {multiple}, lambda base, i=i: {each})"]
+    replay = f"lambda base, i=i: {each}" if recipe.op.replay else "None"
+    lines += [f"        relate(x, self, {multiple}, {replay})"]
     lines += [f"    if e_self is not None and {GRAD_MODE}:"]
     lines += start_lines("        ", "(e_self,)", "out._array", "out" if multiple else "")
     lines += save_input_lines(recipe, "        ")

@@ -303,7 +303,7 @@ FAULTY = (
                 return x * 2
             @staticmethod
             def backward(ctx, grad):
-                return torch.ones(5, dtype=grad.dtype)
+                return torch.ones(13, dtype=grad.dtype)
             """,
         ),
         "gradient-mismatch",

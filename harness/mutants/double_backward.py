@@ -120,8 +120,8 @@ mutant(
 mutant(
     "gelu_bends_more",
     "ops.activations",
-    "        return grad_output * grad * (density * 2.0 - self * self * density)\n",
-    "        return grad_output * grad * (density * 2.0 + self * self * density)\n",
+    "        return grad * grad_output * (density * 2.0 - self * self * density)\n",
+    "        return grad * grad_output * (density * 2.0 + self * self * density)\n",
     "The second derivative of gelu is wrong.",
     "A second derivative of gelu comes up in one program of 700.",
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from refgrad.call import WrappedFloat
 from refgrad.op import calls
 from refgrad.tensor import Tensor
 
@@ -68,6 +69,12 @@ KINDS = {
 }
 RULES: dict[str, Any] = {name: kind for kind, names in KINDS.items() for name in names.split()}
 """The rule of each op that has one: a kind, or a formula."""
+
+MOVED_BY = {
+    "SgnBackward0": 0, "LeakyReluBackwardBackward0": 1, "HardtanhBackwardBackward0": 1,
+    "SoftshrinkBackwardBackward0": 1,
+}  # fmt: skip
+"""Of nodes whose other operands give no tangent at all: how many of the first ones do."""
 
 _UNSUPPORTED = """
     _cdist_backward _cdist_forward _ctc_loss _ctc_loss.Tensor _embedding_bag _euclidean_dist
@@ -127,11 +134,12 @@ def added(one: Any, other: Any, factor: Any) -> Tensor:
     """The sum of a tangent and a multiple of another; a void one takes no part, not even in the layout."""
     # Negative zero leaves the sign of every number that it is added to.
     other = times(other, factor) if not is_void(other) else other
-    if isinstance(one, Tensor) and isinstance(other, Tensor) and one.shape == other.shape:
-        if is_void(one) and not is_void(other):
-            one._array = np.full_like(other._array, -0.0, one._array.dtype, subok=False)
-        elif is_void(other) and not is_void(one):
-            other._array = np.full_like(one._array, -0.0, other._array.dtype, subok=False)
+    if isinstance(one, Tensor) and isinstance(other, Tensor) and is_void(one) is not is_void(other):
+        void, moving = (one, other) if is_void(one) else (other, one)
+        like = moving if one.shape == other.shape else void
+        void._array = np.full_like(like._array, -0.0, void._array.dtype, subok=False)
+    elif not isinstance(other, Tensor) and is_void(other):
+        other = WrappedFloat(-0.0)
     return one + other
 
 

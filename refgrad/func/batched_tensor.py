@@ -21,7 +21,7 @@ from refgrad.duals import with_tangent_of
 from refgrad.func.levels import stack
 from refgrad.func.rules.refusals import REFUSED
 from refgrad.func.slices import windows_together
-from refgrad.layout import strides_of
+from refgrad.layout import layout_of, strides_of
 from refgrad.lazy import WithoutElements
 from refgrad.op import calls
 from refgrad.samples import PER_SAMPLE, Batched
@@ -42,11 +42,11 @@ NO_MEMORY = "Cannot access data pointer of Tensor that doesn't have storage"
 class SampleArray(WithoutElements):
     """Shape, strides and type of one sample: whoever asks for elements meets `Batched`."""
 
-    __slots__ = ("shape", "strides", "dtype", "flags")
+    __slots__ = ("shape", "strides", "dtype", "flags", "offset")
     base = None
 
-    def __init__(self, shape: tuple, strides: tuple, dtype: np.dtype, flags: Any):
-        self.shape, self.strides, self.dtype, self.flags = shape, strides, dtype, flags
+    def __init__(self, shape: tuple, strides: tuple, dtype: np.dtype, flags: Any, offset: int = 0):
+        self.shape, self.strides, self.dtype, self.flags, self.offset = shape, strides, dtype, flags, offset
 
     @classmethod
     def of(cls, array: Any, dim: int | None) -> "SampleArray":
@@ -56,7 +56,7 @@ class SampleArray(WithoutElements):
         if dim is not None:
             shape, strides = shape[:dim] + shape[dim + 1 :], strides[:dim] + strides[dim + 1 :]
         dense = as_strided(np.empty(1, array.dtype), shape, strides)
-        return cls(shape, strides, array.dtype, dense.flags)
+        return cls(shape, strides, array.dtype, dense.flags, layout_of(array).offset)
 
     @property
     def ndim(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from refgrad import duals, modes
 from refgrad.autograd.forward_ad import dual_level, unpack_dual
-from refgrad.autograd.tangent_rules import UNSUPPORTED
+from refgrad.autograd.tangent_rules import MOVED_BY, UNSUPPORTED
 from refgrad.autograd.tangents import check_supported
 from refgrad.func import trees
 from refgrad.func.levels import (
@@ -18,9 +18,9 @@ from refgrad.func.levels import (
     stack,
     with_arguments,
 )
-from refgrad.graph import NotImplementedNode
+from refgrad.graph import NotImplementedNode, split_edge
 from refgrad.op import OPS, calls
-from refgrad.tensor import Tensor
+from refgrad.tensor import Tensor, edge_of, is_batched
 
 
 def split_aux(name: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -179,6 +179,7 @@ class Linear:
         self.outputs = outputs
         self.cotangents = [self.cotangent(output) for output in outputs]
         self.gradients = pulled(outputs, inputs, self.cotangents)
+        self.moves = [is_moved(output, inputs) for output in outputs]
 
     def cotangent(self, output: Tensor) -> Tensor:
         """A cotangent to differentiate with respect to; an output of integers has none."""
@@ -188,7 +189,15 @@ class Linear:
 
     def __call__(self, tangents: list) -> list:
         """The tangents of the outputs."""
-        return pulled(self.gradients, self.cotangents, tangents)
+        return pulled(self.gradients, self.cotangents, tangents, lambda i: self.still(i, tangents))
+
+    def still(self, i: int, tangents: list) -> Tensor:
+        """The tangent of an output whose slope is zero: computed as others are, if ops lead there."""
+        output = self.outputs[i]
+        batched = next((each for each in tangents if is_batched(each)), None)
+        if batched is None or not self.moves[i]:
+            return calls.zeros_like(output)
+        return batched.new_zeros(output.shape, dtype=output.dtype)
 
 
 def linear_at(func: Callable, args: tuple, argnums: Any, has_aux: bool, level: Level) -> tuple:
@@ -225,6 +234,23 @@ def nodes_between(outputs: list, inputs: list) -> list:
         pending.pop()
     found = [node for node, does in leads.items() if does and node not in ends]
     return sorted(found, key=lambda node: node._order)
+
+
+def is_moved(output: Tensor, inputs: list) -> bool:
+    """Whether in PyTorch an output has a tangent, be it of zeros: ops with one lead there from an input."""
+    ends = {each._meta.accumulator() for each in inputs}
+    pending = [edge_of(output)] if output.requires_grad else []
+    seen = set()
+    while pending:
+        edge = pending.pop()
+        node = None if edge is None else split_edge(edge)[0]
+        if node in ends:
+            return True
+        if node is not None and node not in seen:
+            seen.add(node)
+            kept = MOVED_BY.get(type(node).__name__)
+            pending += node._next_edges if kept is None else node._next_edges[:kept]
+    return False
 
 
 def check_node_supported(node: Any) -> None:

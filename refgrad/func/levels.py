@@ -10,6 +10,7 @@ as in `vjp`, the graph outside is a copy, so that neither is freed with the othe
 """
 
 import threading
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -234,18 +235,18 @@ def again(tensor: Any) -> Any:
     return tensor.again() if is_batched(tensor) else alias(tensor, version_cell(tensor))
 
 
-def pulled(outputs: list, inputs: list, cotangents: list) -> list:
-    """The gradients of some outputs with respect to inputs, recorded; zeros where an input has none."""
-
+def pulled(outputs: list, inputs: list, cotangents: list, missing: Callable | None = None) -> list:
+    """The gradients of some outputs with respect to inputs, recorded; the missing ones are zeros, or what
+    `missing(i)` gives for input `i`."""
     from refgrad import ones_like, zeros_like
 
-    def run(outputs: list, inputs: list, cotangents: list) -> list:
-        for i, output in enumerate(outputs):
-            if cotangents[i] is None and is_batched(output) and not output.is_complex():
-                cotangents[i] = ones_like(output)
-        chosen = [i for i, output in enumerate(outputs) if output.requires_grad]
-        found: Any = [None] * len(inputs)
-        wanted = [i for i, value in enumerate(inputs) if value.requires_grad]
+    chosen = [i for i, output in enumerate(outputs) if output.requires_grad]
+    wanted = [i for i, value in enumerate(inputs) if value.requires_grad]
+    found: list = [None] * len(inputs)
+    with enable_grad():
+        for i in chosen:
+            if cotangents[i] is None and is_batched(outputs[i]) and not outputs[i].is_complex():
+                cotangents[i] = ones_like(outputs[i])
         if chosen and wanted:
             some = autograd.grad(
                 [outputs[i] for i in chosen],
@@ -257,10 +258,10 @@ def pulled(outputs: list, inputs: list, cotangents: list) -> list:
             )
             for i, gradient in zip(wanted, some, strict=True):
                 found[i] = gradient
-        return [zeros_like(value) if g is None else g for g, value in zip(found, inputs, strict=True)]
-
-    with enable_grad():
-        return run(outputs, inputs, cotangents)
+        for i, gradient in enumerate(found):
+            if gradient is None:
+                found[i] = zeros_like(inputs[i]) if missing is None else missing(i)
+    return found
 
 
 # Arguments

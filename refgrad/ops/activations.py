@@ -294,13 +294,15 @@ def gelu_double_back(grad, grad_output, self, approximate):
     """The gradient of what the gradient was taken at."""
     if approximate != "tanh":
         density = calls.exp(self * self * -0.5) * (1 / sqrt(2 * pi))
-        return grad_output * grad * (density * 2.0 - self * self * density)
-    inner = calls.tanh(sqrt(2 / pi) * (self + 0.044715 * self * self * self))
+        return grad * grad_output * (density * 2.0 - self * self * density)
+    inner = sqrt(2 / pi) * (self + 0.044715 * calls.pow__Tensor_Scalar(self, 3))
+    wave, peak = calls.tanh(inner), calls.div(self.new_ones(()), calls.cosh(inner))
+    half, narrow = 0.5 * self, 1.0 - wave * wave
     steep = sqrt(2 / pi) * (1.0 + 3 * 0.044715 * self * self)
-    bend = sqrt(2 / pi) * 6 * 0.044715 * self
-    narrow = 1.0 - inner * inner
-    rest = narrow * self * inner * steep * steep
-    return grad_output * grad * (narrow * steep - rest + narrow * (0.5 * self * bend))
+    narrowing = (2.0 * peak) * (-peak * wave) * steep
+    bend = (6 * 0.044715 * self) * sqrt(2 / pi)
+    slope = 2.0 * ((0.5 * narrow) * steep) + half * steep * narrowing + half * narrow * bend
+    return grad * grad_output * slope
 
 
 op(

@@ -20,7 +20,7 @@ from harness.generate.model import (
     saved,
     tracked,
 )
-from harness.generate.values import NAMES, RESERVE, broadcast, numel
+from harness.generate.values import NAMES, RESERVE, numel
 
 FAULTS: list = []
 
@@ -201,7 +201,7 @@ def unused_input(scope, p):
 def gradient_shape(scope, p):
     """A gradient of another shape than the root's."""
     root = sound(scope, p[0])
-    choices = ("{a}.backward(torch.ones(5))", "{a}.backward(gradient=torch.ones(7, 1))")
+    choices = ("{a}.backward(torch.ones(13))", "{a}.backward(gradient=torch.ones(13, 1))")
     return raises(scope, choices[p[1] % 2].format(a=root.name), "gradient-mismatch")
 
 
@@ -265,7 +265,7 @@ def hook_result(scope, p):
     if plan is None:
         return False
     choices = (
-        "register_hook(lambda g: torch.ones(5, dtype=g.dtype))",
+        "register_hook(lambda g: torch.ones(13, dtype=g.dtype))",
         "register_hook(lambda g: 1.0)",
         "grad_fn.register_prehook(lambda go: (go[0], go[0]))",
         "grad_fn.register_hook(lambda gi, go: (gi[0], gi[0], gi[0]))",
@@ -423,7 +423,7 @@ def shapes_differ(scope, p):
     """Operands that do not broadcast, a view of the wrong size, a product that does not fit."""
     target = scope.pick_tracked(p[0])
     apart = "{a} + torch.ones(5, 7)"
-    if broadcast(target.shape, (5, 7)) is not None or all(size in (1, 5, 7) for size in target.shape):
+    if all(size in (1, other) for size, other in zip(reversed(target.shape), (7, 5), strict=False)):
         apart = "{a}.reshape(11, 13)"
     choices = [apart, apart, apart]
     if target.strides is not None and values.is_contiguous(target.shape, target.strides):
