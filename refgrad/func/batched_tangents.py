@@ -18,6 +18,8 @@ def as_strided(self: BatchedTensor, size: Any, stride: Any, storage_offset: int 
     Raises:
         RuntimeError: it does.
     """
+    if not self.level.IS_LEGACY:
+        return by_op(self, size, stride, storage_offset)
     whole, dim = self.__dict__["whole"], self.__dict__["bdim"]
     first = layout_of(self.samples[0]._array)
     offset = first.offset if storage_offset is None else storage_offset
@@ -76,6 +78,7 @@ def zeros_for(self: BatchedTensor, tensor: Tensor) -> BatchedTensor:
     return of_whole(self.level, whole)
 
 
+by_op = BatchedTensor.as_strided
 for method in (as_strided, lies_like, zeros_for):
     setattr(BatchedTensor, method.__name__, method)
 BatchedTensor.OWN_VIEWS = {"as_strided": as_strided}  # not sample by sample
