@@ -306,6 +306,7 @@ class Function(FunctionBase, metaclass=FunctionMeta):
     boxed_grads_call = False
     clear_saved_tensors_on_access = False
     generate_vmap_rule = False
+    is_generated = False  # whether it stands for another one in a transform
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = object.__new__(cls)
@@ -371,7 +372,7 @@ class Function(FunctionBase, metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` outside the graph and record one node for it."""
-        if modes.state.transforms:
+        if modes.state.transforms and not cls.is_generated:
             transform, unhandled = IN_TRANSFORM[0]
             result = transform(cls, args)
             if result is not unhandled:

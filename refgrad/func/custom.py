@@ -1,10 +1,13 @@
 """Custom Functions inside transforms. Source: "Extending torch.func with autograd.Function" in PyTorch's
 docs."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from refgrad import modes
 from refgrad.autograd.function import IN_TRANSFORM, Function
+from refgrad.autograd.grad_mode import enable_grad
 from refgrad.func import trees
 from refgrad.func.batched_tensor import BatchedTensor
 from refgrad.func.batching import innermost, selected, whole_of
@@ -34,28 +37,58 @@ def transformed(function: Any, args: tuple) -> Any:
             f"...), it must override the setup_context staticmethod.{SEE}"
         )
     level: Any = innermost()
-    if level is None or level.kind == "grad":
+    if level is None:
         return UNHANDLED
-    if level.kind == "jvp":
-        if function.jvp is Function.jvp:
-            return function.jvp(None)
-        return UNHANDLED
+    if level.kind == "jvp" and function.jvp is Function.jvp:
+        return function.jvp(None)
+    if level.kind != "vmap":
+        samples = level.samples
+        is_mine = any(isinstance(leaf, BatchedTensor) and leaf.level is samples for leaf in args)
+        return generated(function, samples).apply(*args) if is_mine else UNHANDLED
     check_vmap(function)
     if not any(isinstance(arg, BatchedTensor) for arg in trees.flatten(args)[0]):
         return UNHANDLED
     values, dims = whole_of(args, level)
-    stack.levels.pop()
-    modes.state.transforms -= 1
-    try:
+    with lowered(1):
         if function.generate_vmap_rule:
             made, rule = vmapped(function, dims, level)
             result = made.apply(*values), rule.out_tree()
         else:
             result = function.vmap(VmapInfo(level.count, level.randomness), tuple(dims), *values)
-    finally:
-        stack.levels.append(level)
-        modes.state.transforms += 1
     return batched_result(level, result)
+
+
+@contextmanager
+def lowered(count: int) -> Iterator[None]:
+    """Run what stands below the innermost levels, as many as `count`."""
+    above = stack.levels[-count:]
+    del stack.levels[-count:]
+    modes.state.transforms -= count
+    try:
+        yield
+    finally:
+        stack.levels += above
+        modes.state.transforms += count
+
+
+def generated(function: Any, samples: Any) -> Any:
+    """The Function of a `grad` within a `vmap`: its `forward` is the other's under the `vmap` alone."""
+
+    def forward(*args: Any) -> Any:
+        inner = [
+            arg.again() if isinstance(arg, BatchedTensor) and arg.level is samples else arg for arg in args
+        ]
+        above = len(stack.levels) - 1 - stack.levels.index(samples)
+        with lowered(above), enable_grad():
+            output = function.apply(*inner)
+        given = {id(one): arg for one, arg in zip(inner, args, strict=True)}
+        return trees.mapped(lambda leaf: given.get(id(leaf), leaf), output)
+
+    names = ("setup_context", "backward", "vjp", "jvp")
+    methods = {name: staticmethod(getattr(function, name)) for name in names}
+    methods["forward"] = staticmethod(forward)
+    flags = {"is_generated": True, "clear_saved_tensors_on_access": function.clear_saved_tensors_on_access}
+    return type(f"{function.__name__}Generated", (Function,), {**methods, **flags})
 
 
 def check_vmap(function: Any) -> None:
