@@ -39,7 +39,7 @@ from refgrad.layout import (
     strides_of,
     window,
 )
-from refgrad.lazy import plain
+from refgrad.lazy import WithoutElements, plain
 from refgrad.samples import edges_of as edges_of
 from refgrad.samples import requires as requires
 from refgrad.samples import stop_at_batched as stop_at_batched
@@ -474,7 +474,11 @@ def window_of(array: np.ndarray, layout: Layout) -> np.ndarray:
     except (TypeError, ValueError):
         plain(array)  # which has elements, or stops here
         raise out_of_memory(array, layout) from None
-    return found if array.__class__ is np.ndarray else found.view(array.__class__)
+    if array.__class__ is np.ndarray:
+        return found
+    if isinstance(array, WithoutElements):
+        plain(array)  # which stops here
+    return found.view(array.__class__)
 
 
 def out_of_memory(array: np.ndarray, layout: Layout) -> RuntimeError:

@@ -190,7 +190,17 @@ class BatchedTensor(Tensor):
         """Refused."""
         raise NotImplementedError(NO_STORAGE)
 
-    untyped_storage = share_memory_ = set_ = resize_ = __deepcopy__ = __reduce_ex__ = storage
+    untyped_storage = share_memory_ = set_ = __deepcopy__ = __reduce_ex__ = storage
+
+    def resize_(self, *size: Any, **kwargs: Any) -> "BatchedTensor":
+        """Give each sample another size, in the memory of all."""
+        whole, dim = self.together()
+        if dim != 0:
+            self.storage()
+        shape = size[0] if size and not isinstance(size[0], int) else size
+        whole.resize_((self.level.count, *shape), **kwargs)
+        self.__dict__["parts"] = None
+        return self
 
     def nonzero(self, *args: Any, **kwargs: Any) -> Any:
         """Refused."""

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from refgrad.func.rules.operands import Moved, Operand, rule, spread
-from refgrad.layout import view_strides
+from refgrad.func.rules.operands import Moved, Operand, count_of, rank_of, rule, spread
+from refgrad.layout import view_strides, wrap_dim
 from refgrad.op import OPS, calls
 from refgrad.tensor import Tensor
 
@@ -122,7 +122,7 @@ def diagonal(function: Callable, self: Operand, offset: int = 0, dim1: int = 0, 
 def unfold(function: Callable, self: Operand, dimension: int, size: int, step: int) -> Tensor:
     """The windows along a dimension of each sample."""
     if not self.rank:
-        return function(self.front().unsqueeze(-1), 1, size, step)
+        return calls.squeeze__dim(function(self.front().unsqueeze(-1), 1, size, step), -1)
     return function(self.front(), self.axis(dimension), size, step)
 
 
@@ -247,8 +247,15 @@ def glu(function: Callable, self: Operand, dim: int = -1) -> Tensor:
 @rule("cat")
 def cat(function: Callable, tensors: list, dim: int = 0) -> Tensor:
     """Samples joined along a dimension."""
-    first = next(t for t in tensors if isinstance(t, Operand))
-    return function([spread(t, first.count) for t in tensors], first.axis(dim))
+    count = count_of(tensors)
+    kept = [t for t in tensors if not is_nothing(t)] or tensors
+    axis = wrap_dim(dim, max(map(rank_of, kept))) + 1
+    return function([spread(t, count) for t in kept], axis)
+
+
+def is_nothing(argument: Any) -> bool:
+    """Whether a sample is a vector without elements, which `cat` leaves out."""
+    return tuple(argument.shape) == (0,)
 
 
 @rule("stack")
