@@ -93,6 +93,8 @@ def forward_mode(scope, p):
     dual = f"t = fw.make_dual({point(scope, p[5])}, {point(scope, p[5] + 1)})"
     body = DUALS[p[4] % len(DUALS)].format(f=composed(scope, p))
     shown = "print(fw.unpack_dual(out).primal, fw.unpack_dual(out).tangent)"
+    if not scope.exact:  # all rounding, maybe
+        shown = "primal, tangent = fw.unpack_dual(out)"
     scope.emit(f"with fw.dual_level():\n    {dual}\n    {body}\n    {shown}")
 
 
@@ -113,6 +115,12 @@ TRANSFORMS = (
     "start = {x}.requires_grad_()\nend = (lambda t: {f})(start)\n"
     "rows = torch.autograd.grad(end, start, torch.eye(3, dtype=start.dtype), is_grads_batched=True)",
     "print(torch.func.vmap(torch.func.jacrev(lambda t: {f}))(torch.stack([{x}, {y}])))",
+    "batch = torch.stack([{x}, {y}]).requires_grad_()\n"
+    "mapped = torch.vmap(torch.func.grad(lambda t: ({f}).sum()))(batch)",
+    "print(torch.vmap(torch.func.grad(lambda w, t: (w * ({f})).sum(), argnums=(0, 1)), in_dims=(None, 0))"
+    "({y}, torch.stack([{x}, {y}])))",
+    "print(torch.vmap(torch.func.grad(lambda t: torch.func.grad(lambda t: ({f}).sum())(t).sum()))"
+    "(torch.stack([{x}, {y}])))",
     "print(torch.func.grad(lambda t: torch.func.grad(lambda t: ({f}).sum())(t).sum())({x}))",
     "print(torch.func.grad(lambda t, u: ({f} * u).sum(), argnums=(0, 1))({x}, {y}))",
 )
