@@ -43,7 +43,7 @@ class SampleArray(WithoutElements):
     """Shape, strides and type of one sample: whoever asks for elements meets `Batched`."""
 
     __slots__ = ("shape", "strides", "dtype", "flags", "offset")
-    base = None
+    base = "the whole"  # it is no owner of memory
 
     def __init__(self, shape: tuple, strides: tuple, dtype: np.dtype, flags: Any, offset: int = 0):
         self.shape, self.strides, self.dtype, self.flags, self.offset = shape, strides, dtype, flags, offset

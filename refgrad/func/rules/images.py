@@ -3,15 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from refgrad.func.rules.operands import Operand, count_of, padded, rule, spread
+from refgrad.func.rules.operands import Moved, Operand, count_of, in_channels, in_images, padded, rule, spread
 from refgrad.op import calls
 from refgrad.tensor import Tensor
-
-
-def joined(self: Operand) -> Tensor:
-    """Images of all samples in one batch."""
-    value = self.in_front()
-    return value.reshape(value.size(0) * value.size(1), *value.shape[2:])
 
 
 def parted(result: Tensor, count: int) -> Tensor:
@@ -25,7 +19,7 @@ def of_images(ranks: int) -> Callable:
     def on_images(function: Callable, self: Operand, *others: Any) -> Any:
         if self.rank < ranks + 2 and ranks:
             return function(self.front(), *others)
-        result = function(joined(self), *others)
+        result = function(in_images(self), *others)
         if isinstance(result, tuple):
             return tuple([parted(one, self.count) for one in result])
         return parted(result, self.count)
@@ -61,8 +55,10 @@ rule(
 def backward_of_images(function: Callable, *arguments: Any) -> Any:
     """The gradient of an op on images: all tensors are joined, whatever the rank of a sample."""
     count = count_of(arguments)
-    is_tensor = [isinstance(argument, (Operand, Tensor)) for argument in arguments]
-    whole = [joined(Operand(spread(a, count), 0)) if is_one else a for a, is_one in zip(arguments, is_tensor)]
+    whole = [
+        in_images(Operand(spread(each, count), 0)) if isinstance(each, (Operand, Tensor)) else each
+        for each in arguments
+    ]
     result = function(*whole)
     if isinstance(result, tuple):
         return tuple([None if one is None else parted(one, count) for one in result])
@@ -88,7 +84,7 @@ def backward_of_resampling(
 ) -> Tensor:
     """The gradient of images in another size: as many images more."""
     whole = (grad.count * shape[0], *shape[1:])
-    return parted(function(joined(grad), output, whole, *others), grad.count)
+    return parted(function(in_images(grad), output, whole, *others), grad.count)
 
 
 @rule("grid_sampler_2d", "grid_sampler_3d")
@@ -96,7 +92,7 @@ def grid_sample(function: Callable, input: Any, grid: Any, *others: Any) -> Tens
     """Images sampled at the points of grids."""
     count = count_of((input, grid))
     whole = [Operand(spread(a, count), 0) if isinstance(a, Tensor) else a for a in (input, grid)]
-    return parted(function(joined(whole[0]), joined(whole[1]), *others), count)
+    return parted(function(in_images(whole[0]), in_images(whole[1]), *others), count)
 
 
 @rule("native_group_norm")
@@ -107,7 +103,7 @@ def group_norm(
     if not isinstance(input, Operand):
         return NotImplemented
     count = input.count
-    result, mean, rstd = function(joined(input), None, None, N * count, C, HxW, groups, eps)
+    result, mean, rstd = function(in_images(input), None, None, N * count, C, HxW, groups, eps)
     result = parted(result, count)
     for part, apply in ((weight, calls.mul), (bias, calls.add)):
         if part is not None:
@@ -139,3 +135,32 @@ def batch_norm(
     if not training:
         return result, mean_used, spread_used
     return result, mean_used.view(count, -1), spread_used.view(count, -1)
+
+
+@rule("native_batch_norm_backward")
+def batch_norm_backward(
+    function: Callable, grad: Any, input: Any, weight: Any, mean: Any, var: Any, used: Any, inverse: Any,
+    training: bool, eps: float, wanted: Any,
+) -> Any:  # fmt: skip
+    """The gradients of batch norm: each sample has channels of its own in one call."""
+    operands = (grad, input, used, inverse)
+    if not training or mean is not None or not all(isinstance(each, Operand) for each in operands):
+        return NotImplemented
+    count, channels, rank = input.count, input.shape[1], input.rank
+    summed = [1, *range(3, rank + 1)]
+    of_input = of_weight = None
+    of_bias = grad.front().sum(summed) if wanted[2] else None
+    if wanted[1] and weight is not None:
+        middle, factor = [
+            each.front().view(count, 1, channels, *[1] * (rank - 2)) for each in (used, inverse)
+        ]
+        of_weight = ((input.front() - middle) * factor * grad.front()).sum(summed)
+    if wanted[0]:
+        if weight is not None:
+            scale = spread(weight, count).view(count, 1, channels, *[1] * (rank - 2))
+            grad = Operand(grad.front() * scale, 0)
+        flat = [each.front().reshape(-1) for each in (used, inverse)]
+        mask = [True, False, False]
+        found = function(in_channels(grad), in_channels(input), None, None, None, *flat, training, eps, mask)
+        of_input = Moved(found[0].view(input.shape[0], count, *input.shape[1:]), 1)
+    return of_input, of_weight, of_bias

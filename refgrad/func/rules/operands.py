@@ -133,3 +133,15 @@ def padded(argument: Operand, rank: int) -> Tensor:
     if missing <= 0:
         return value
     return calls.view(value, (value.size(0), *[1] * missing, *value.shape[1:]))
+
+
+def in_images(self: Operand) -> Tensor:
+    """The batch joined with the images, or filters, of each sample."""
+    value = self.in_front()
+    return value.reshape(value.size(0) * value.size(1), *value.shape[2:])
+
+
+def in_channels(self: Operand) -> Tensor:
+    """The batch joined with the channels of each sample."""
+    value = moved(self.whole, self.dim, 1)
+    return value.reshape(value.size(0), value.size(1) * value.size(2), *value.shape[3:])

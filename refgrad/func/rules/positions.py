@@ -134,3 +134,17 @@ def index_add(function: Callable, self: Any, dim: int, index: Any, source: Any, 
 def embedding(function: Callable, weight: Any, indices: Any, *others: Any) -> Any:
     """Rows of one table for indices of each sample."""
     return NotImplemented if isinstance(weight, Operand) else function(weight, indices.front(), *others)
+
+
+@rule("embedding_dense_backward")
+def embedding_backward(
+    function: Callable, grad: Any, indices: Any, rows: int, padding: int, by_frequency: bool
+) -> Any:
+    """The gradients of one table for each sample: one table that holds them all."""
+    if padding >= 0 or not (isinstance(grad, Operand) and isinstance(indices, Operand)):
+        return NotImplemented
+    count = grad.count
+    first = calls.arange(count).view(count, *[1] * indices.rank) * rows
+    places = (indices.front() + first).reshape(-1)
+    ahead = grad.front().reshape(-1, grad.shape[-1])
+    return function(ahead, places, rows * count, padding, by_frequency).view(count, rows, -1)

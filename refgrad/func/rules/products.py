@@ -7,6 +7,8 @@ from refgrad.func.rules.operands import (
     Moved,
     Operand,
     count_of,
+    in_channels,
+    in_images,
     moved,
     padded,
     rule,
@@ -111,12 +113,11 @@ def convolution(function: Callable, input: Any, weight: Any, bias: Any, *options
         result = function(flat, weight, None if isinstance(bias, Operand) else bias, *options)
         result = result.view(count, value.size(1), *result.shape[1:])
         return result if not isinstance(bias, Operand) else result + channels_of(bias, result.dim())
-    filters = weight.in_front()
-    joined = filters.reshape(count * filters.size(1), *filters.shape[2:])
+    joined = in_images(weight)
     if isinstance(input, Operand):
-        value = moved(input.whole, input.dim, 1)
-        flat = value.reshape(value.size(0), count * value.size(2), *value.shape[3:])
-        result = function(flat, joined, None, *geometry, transposed, output_padding, groups * count)
+        result = function(
+            in_channels(input), joined, None, *geometry, transposed, output_padding, groups * count
+        )
     elif groups == 1 and not transposed:
         result = function(input, joined, None, *geometry, transposed, output_padding, groups)
     else:
@@ -127,6 +128,40 @@ def convolution(function: Callable, input: Any, weight: Any, bias: Any, *options
     if bias is None:
         return Moved(result, 1)
     return moved(result, 1, 0) + channels_of(bias, result.dim())
+
+
+@rule("convolution_backward")
+def convolution_backward(
+    function: Callable, grad: Any, input: Any, weight: Any, bias_sizes: Any, *options: Any
+) -> Any:
+    """The gradients of convolutions: with filters of samples by groups, else the batch joins what it can."""
+    *geometry, groups, wanted = options
+    count = count_of((grad, input, weight))
+    if not isinstance(grad, Operand):
+        return NotImplemented
+    of_input = of_weight = of_bias = None
+    if wanted[2]:
+        of_bias = grad.front().sum([1, *range(3, grad.whole.dim())])
+    if isinstance(input, Operand) and isinstance(weight, Operand):
+        whole = in_channels(grad), in_channels(input), in_images(weight)
+        found = function(*whole, None, *geometry, groups * count, [*wanted[:2], False])
+        if found[0] is not None:
+            of_input = Moved(found[0].view(input.shape[0], count, *input.shape[1:]), 1)
+        of_weight = None if found[1] is None else found[1].view(count, *weight.shape)
+        return of_input, of_weight, of_bias
+    if isinstance(weight, Operand) or wanted[1] and not isinstance(input, Operand):
+        return NotImplemented
+    if wanted[0]:
+        shape = (grad.shape[0], *input.shape[1:])
+        images = calls.empty((count * shape[0], *shape[1:]), dtype=grad.whole.dtype)
+        found = function(in_images(grad), images, weight, None, *geometry, groups, [True, False, False])
+        of_input = found[0].view(count, *shape)
+    if wanted[1]:
+        filters = calls.empty((count * weight.shape[0], *weight.shape[1:]), dtype=grad.whole.dtype)
+        whole = in_channels(grad), in_channels(input), filters
+        found = function(*whole, None, *geometry, groups * count, [False, True, False])
+        of_weight = found[1].view(count, *weight.shape)
+    return of_input, of_weight, of_bias
 
 
 def channels_of(bias: Any, rank: int) -> Tensor:
