@@ -16,6 +16,7 @@ from refgrad.lazy import LazyArray
 from refgrad.modes import warn_once
 from refgrad.op import calls
 from refgrad.printing import tensor_repr
+from refgrad.samples import stop_at_batched
 from refgrad.storage import DetachedInference, cell_of_detached, data_ptr, version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, alias, set_edge, wrap
 
@@ -63,6 +64,7 @@ def attach(function: Any) -> Any:
 @attach
 def detach(self: Tensor) -> Tensor:
     """The same memory outside the graph; writes to it count for this tensor too."""
+    stop_at_batched(self)
     cell = cell_of_detached(self)
     made = alias(self, version_cell(self) if cell is None else cell)
     if modes.DUALS:

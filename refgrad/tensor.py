@@ -495,7 +495,12 @@ def is_batched(value: Any) -> bool:
 
 
 def alias(tensor: Tensor, cell: list | None = None, kind: type[Tensor] = Tensor) -> Tensor:
-    """A tensor over the same memory, outside the graph and no view; its counter is shared when given."""
+    """A tensor over the same memory, outside the graph and no view; its counter is shared when given.
+
+    Of a batched tensor, the same samples.
+    """
+    if tensor.__class__ is not Tensor and is_batched(tensor):
+        return tensor.again()
     new = object.__new__(kind)
     new._array = tensor._array
     new._version_cell = cell

@@ -180,7 +180,7 @@ def replayed(meta: AutogradMeta, view: Tensor) -> Any:
     """The node of the view taken from its base again; it leads nowhere if the base was detached since."""
     base = meta.base
     if meta.replay is None and not base.requires_grad:
-        base = base.again() if is_batched(base) else alias(base)
+        base = alias(base)
         base._edge = NOWHERE
     return taken_again(view, base).grad_fn
 

@@ -39,8 +39,11 @@ def transformed(function: Any, args: tuple) -> Any:
     level: Any = innermost()
     if level is None:
         return UNHANDLED
-    if level.kind == "jvp" and function.jvp is Function.jvp:
-        return function.jvp(None)
+    if level.kind == "jvp":
+        if level.is_mapped:
+            check_vmap(function)
+        if function.jvp is Function.jvp:
+            return function.jvp(None)
     if level.kind != "vmap":
         samples = level.samples
         is_mine = any(isinstance(leaf, BatchedTensor) and leaf.level is samples for leaf in args)

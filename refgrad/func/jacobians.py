@@ -137,7 +137,7 @@ def jacfwd(
             )
         inputs, input_spec = trees.flatten(chosen_arguments(argnums, args))
         check_real("jacfwd", "inputs", inputs)
-        with Level("jvp") as level:
+        with Level("jvp", is_mapped=True) as level:
             linear, outputs, output_spec, aux = linear_at(func, args, argnums, has_aux, level)
             check_real("jacfwd", "outputs", outputs)
             columns = for_all(lambda some: [level.leave(moved) for moved in linear(some)], inputs, chunk_size)

@@ -58,8 +58,9 @@ class Level:
     PyTorch.
     """
 
-    def __init__(self, kind: str):
+    def __init__(self, kind: str, is_mapped: bool = False):
         self.kind = kind
+        self.is_mapped = is_mapped  # whether its tangents come from a `vmap`
         self.number = -2
         self.rare: dict[str, Any] = {}  # the rare modes before it
         self.copies: WeakKeyDictionary = WeakKeyDictionary()  # node -> its copy, or False
@@ -102,7 +103,7 @@ class Level:
         is_mine = samples is None or is_batched(tensor) and tensor.level is samples
         outside = edge_of(tensor) if self.grad and is_mine else None
         entry = start(object.__new__(Entry), (outside,), (tensor._array.shape, tensor._array.dtype))
-        inside = again(tensor) if is_mine else samples.shared(tensor)
+        inside = alias(tensor, version_cell(tensor)) if is_mine else samples.shared(tensor)
         meta = inside._meta = AutogradMeta()
         meta.requires_grad = True
         meta.accumulator = lambda: entry  # type: ignore[assignment]
@@ -128,7 +129,7 @@ class Level:
         edge = self.outer(edge_of(tensor), spare) if self.grad else None
         if edge is not None and edge is edge_of(tensor):
             return tensor
-        outside = again(tensor)
+        outside = alias(tensor, version_cell(tensor))
         if not is_batched(tensor):
             outside = with_tangent_of(tensor, outside)
         if tensor._is_view() and self.kind == "grad":  # tangents are found in another way than PyTorch's
@@ -221,18 +222,13 @@ class Level:
             return saved.__dict__["_outside"]
         if version_of(saved) != version:
             return saved
-        outside = again(saved)
+        outside = alias(saved, version_cell(saved))
         outside._edge = self.outer(edge_of(saved), spare=True)
         return outside if is_batched(saved) else with_tangent_of(saved, outside)
 
     def is_old(self, node: Node) -> bool:
         """Whether a node is a leaf's, or older than the level."""
         return type(node) is AccumulateGrad or node._order < self.begin
-
-
-def again(tensor: Any) -> Any:
-    """The same memory, or the same samples, outside the graph."""
-    return tensor.again() if is_batched(tensor) else alias(tensor, version_cell(tensor))
 
 
 def pulled(outputs: list, inputs: list, cotangents: list, missing: Callable | None = None) -> list:

@@ -8,6 +8,7 @@ from refgrad.errors import INFERENCE_WRITE
 from refgrad.layout import Layout, contiguous_strides, layout_of, window
 from refgrad.op import composite
 from refgrad.ops.copying import empty_strided, format_strides
+from refgrad.samples import stop_at_batched
 from refgrad.storage import count_write, flat_memory, version_cell
 from refgrad.tensor import alias, edge_of
 from refgrad.views import check_inplace, rebase_history
@@ -159,6 +160,7 @@ def view_dtype(self, dtype):
             raise RuntimeError(
                 f"torch.Tensor.view is not supported for {words} when converting to a different dtype."
             )
+    stop_at_batched(self)
     array = self._array
     layout = retyped(layout_of(array), self.dtype, dtype)
     new = alias(self, version_cell(self))
