@@ -123,8 +123,9 @@ def promoted(word: str, *operands: Any) -> list:
     return arrays
 
 
-def arranged(result: np.ndarray, *operands: Any) -> np.ndarray:
-    """The result of a pointwise op laid out as PyTorch does."""
+def arranged(result: np.ndarray, *given: Any) -> np.ndarray:
+    """The result of a pointwise op laid out as PyTorch does; None is no operand."""
+    operands = [operand for operand in given if operand is not None]
     arrays = [operand for operand in operands if isinstance(operand, np.ndarray)]
     shape = result.shape
     if any(array.ndim > len(shape) for array in arrays):

@@ -156,24 +156,28 @@ def div(self, other):
 
 op(
     "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    laid_out_by="self, other",
     inplace=True,
     node="AddBackward1",
     self=lambda grad: grad,
 )(with_number("arithmetic", add.kernel))
 op(
     "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    laid_out_by="self, other",
     inplace=True,
     node="SubBackward1",
     self=lambda grad: grad,
 )(with_number("arithmetic", sub.kernel))
 op(
     "mul.Scalar(Tensor self, Scalar other) -> Tensor",
+    laid_out_by="self, other",
     inplace=True,
     node="MulBackward1",
     self=lambda grad, other: grad * other.conjugate(),
 )(with_number("arithmetic", mul.kernel))
 op(
     "div.Scalar(Tensor self, Scalar other) -> Tensor",
+    laid_out_by="self, other",
     inplace=True,
     node="DivBackward1",
     self=lambda grad, other: grad / other.conjugate(),
@@ -325,9 +329,11 @@ remainder = remainder_family("remainder", remainder_of, "floor")
 fmod = remainder_family("fmod", fmod_of, "trunc")
 
 
-op("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", refused="aten::remainder")(
-    with_number("arithmetic", remainder_of)
-)
+op(
+    "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+    laid_out_by="other, self",
+    refused="aten::remainder",
+)(with_number("arithmetic", remainder_of))
 
 
 # Powers -----------------------------------------------------------------------------------------------------
@@ -451,7 +457,8 @@ def pow_tensor(self, exponent):
     exponent=lambda grad, self, exponent, result: pow_exponent_back(grad, self, exponent, result),
 )
 def pow_base(self, exponent):
-    return power(*together("arithmetic", self, exponent))
+    # PyTorch makes the result before it looks at how the exponent lies.
+    return np.ascontiguousarray(power(*together("arithmetic", self, exponent))).reshape(exponent.shape)
 
 
 # Other names ------------------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ bitwise("bitwise_right_shift", np.right_shift, "rshift_cpu", shifts=True)
 def special_test(name, function, exact=False):
     """Declare a test for special numbers; `exact` is the answer for types that have none."""
 
-    @op(f"{name}(Tensor self) -> Tensor", laid_out_by="self, None" if name == "isreal" else "self")
+    @op(f"{name}(Tensor self) -> Tensor", laid_out_by="self, False" if name == "isreal" else "self")
     def kernel(self):
         if self.dtype.kind not in "fc":
             return np.full(self.shape, exact)

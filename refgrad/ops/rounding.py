@@ -63,7 +63,7 @@ def frac(self):
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     reduced="own",
     promote="same",
-    laid_out_by="self, nan",
+    laid_out_by="self, False",
     inplace=True,
     real_gradient=True,
     self=lambda grad, self: grad * calls.isfinite(self),

@@ -206,6 +206,7 @@ def with_number_first(names, kernel, self_formula, other_formula, title, **optio
     )(kernel)
     op(
         f"{names[1]}(Scalar self, Tensor other) -> Tensor",
+        laid_out_by="other, self",
         node=f"{title}Backward1",
         other=other_formula,
     )(with_number("float", kernel))
@@ -438,7 +439,7 @@ def unit_change(name, factor):
         return self * self.dtype.type(factor)
 
     title = {"deg2rad": "Deg2RadBackward0", "rad2deg": "Rad2DegBackward0"}[name]
-    unary(name, kernel, lambda grad: grad * factor, node=title, laid_out_by="self, None")
+    unary(name, kernel, lambda grad: grad * factor, node=title, laid_out_by="self, False")
 
 
 unit_change("deg2rad", pi / 180)
