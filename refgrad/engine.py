@@ -268,6 +268,7 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
                     there[number] = gradient
                 elif gradient is not None:
                     add_gradient(there, number, gradient, create_graph)
+                    results[i] = gradient  # PyTorch's engine holds it, too, until all have been handed on
                 if left > 1:
                     dependencies[target] = left - 1
                 elif following is None and not heap:
@@ -277,7 +278,7 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
                         push(following, arrived)
                         following = arrived = None
                     push(target, there)
-            gradient = array = there = None
+            gradient = array = there = results = None
             if not keep_graph:
                 node.release_saved()  # see note [When saved tensors are freed]
     except BaseException as error:
