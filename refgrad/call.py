@@ -39,11 +39,11 @@ from refgrad.layout import (
     strides_of,
     window,
 )
-from refgrad.lazy import WithoutElements, plain
+from refgrad.lazy import plain
 from refgrad.samples import edges_of as edges_of
 from refgrad.samples import requires as requires
 from refgrad.samples import stop_at_batched as stop_at_batched
-from refgrad.storage import INFERENCE, count_write, flat_memory, version_of
+from refgrad.storage import INFERENCE, count_write, version_of
 from refgrad.tensor import REMEMBER, Tensor, wrap
 
 PACKAGE = os.path.dirname(__file__)
@@ -466,36 +466,6 @@ def leave_formula() -> None:
 
 
 # Views ------------------------------------------------------------------------------------------------------
-
-
-def window_of(array: np.ndarray, layout: Layout) -> np.ndarray:
-    """The window that shows `layout` in the memory of `array`."""
-    try:
-        found = window(flat_memory(array), array.dtype, layout)
-    except (TypeError, ValueError):
-        plain(array)  # which has elements, or stops here
-        raise out_of_memory(array, layout) from None
-    if array.__class__ is np.ndarray:
-        return found
-    if isinstance(array, WithoutElements):
-        plain(array)  # which stops here
-    return found.view(array.__class__)
-
-
-def out_of_memory(array: np.ndarray, layout: Layout) -> RuntimeError:
-    """PyTorch's refusal of a layout that reaches beyond the memory."""
-    size = array.itemsize
-    last = sum((n - 1) * stride for n, stride in zip(layout.shape, layout.strides))
-    return RuntimeError(
-        f"setStorage: sizes {list(layout.shape)}, strides {list(layout.strides)}, storage offset "
-        f"{layout.offset}, and itemsize {size} requiring a storage size of "
-        f"{(layout.offset + last + 1) * size} are out of bounds for storage of size {root_of(array).nbytes}"
-    )
-
-
-def windows(array: np.ndarray, layouts: Sequence[Layout]) -> list[np.ndarray]:
-    """The windows that show several layouts in the memory of `array`."""
-    return [window_of(array, layout) for layout in layouts]
 
 
 def place_view(view: Tensor, edge: Any) -> None:

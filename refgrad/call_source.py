@@ -338,9 +338,9 @@ def view_source(recipe: Recipe) -> str:
         lines += [f"    out = {view}"]
     elif multiple:
         lines += [f"    layouts = kernel({arguments})"]
-        lines += [f"    outs = tuple([{view} for window in call.windows(self._array, layouts)])"]
+        lines += [f"    outs = tuple([{view} for window in windows(self._array, layouts)])"]
     else:
-        lines += [f"    window = call.window_of(self._array, kernel({arguments}))", f"    out = {view}"]
+        lines += [f"    window = window_of(self._array, kernel({arguments}))", f"    out = {view}"]
     lines += edge_lines(recipe)[0]
     lines += ["    if e_self is not None and (not GRAD_OFF or state.grad):"]
     lines += start_lines("        ", "(e_self,)", "out._array", "outs" if multiple else "")

@@ -29,7 +29,7 @@ from refgrad.record_source import (
 )
 from refgrad.samples import Batched, guarded, per_sample, recorded_edge
 from refgrad.saved import saved_properties
-from refgrad.storage import InferenceVersion, count_write, version_cell, version_of
+from refgrad.storage import InferenceVersion, count_write, version_cell, version_of, window_of, windows
 from refgrad.tensor import AutogradMeta, Tensor, edge_of, set_edge, wrap
 from refgrad.views import check_inplace, keep_replay, make_view, rebase_history, relate
 
@@ -83,6 +83,8 @@ NAMESPACE = {
     "version_of": version_of,
     "version_cell": version_cell,
     "count_write": count_write,
+    "window_of": window_of,
+    "windows": windows,
 }
 
 

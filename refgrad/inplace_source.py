@@ -103,7 +103,7 @@ def inplace_view_source(recipe: Recipe) -> str:
     ]
     lines += ["    call.check_write(self, (), True)"]
     arguments = ", ".join(["layout_of(self._array)", *recipe.names[1:]])
-    lines += [f"    window = call.window_of(self._array, kernel({arguments}))"]
+    lines += [f"    window = window_of(self._array, kernel({arguments}))"]
     lines += ["    if wanted:"]
     lines += start_lines("        ", edges, "window")
     lines += save_input_lines(recipe, "        ")

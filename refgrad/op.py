@@ -44,8 +44,8 @@ class Op:
             for floating operands when the plain arguments have their defaults. check: called with the
             operands before they are promoted (when their types differ), to refuse some. laid_out_by: names of
             the operands after which the result is laid out in memory, the strongest first, where a number
-            stands for an operand without dimensions, None for none; for ops with a promotion word all tensors, in
-            their order. unresolved: names of operands that the kernel gets as
+            stands for an operand without dimensions, None for none; for ops with a promotion word all
+            tensors, in their order. unresolved: names of operands that the kernel gets as
             they are: conj views are not written out first. reduced: "own" for a kernel that gets float16 and
             bfloat16 as they are, "vectors" for one that gets bfloat16 so; "number" where, as the second
             operand, a number is not rounded to them.

@@ -6,14 +6,15 @@ other's writes. A tensor that was never written and shares with nobody has None 
 """
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from refgrad import errors, modes
-from refgrad.layout import NoMemory, root_of
+from refgrad.layout import Layout, NoMemory, root_of, window
+from refgrad.lazy import WithoutElements, plain
 
 
 class InferenceVersion(list):
@@ -225,6 +226,36 @@ def flat_memory(array: np.ndarray) -> np.ndarray:
         return root.T
     # An owner of permuted memory: the axes in the order in which they lie there.
     return root.transpose(np.argsort([-stride for stride in root.strides], kind="stable"))
+
+
+def window_of(array: np.ndarray, layout: Layout) -> np.ndarray:
+    """The window that shows `layout` in the memory of `array`."""
+    try:
+        found = window(flat_memory(array), array.dtype, layout)
+    except (TypeError, ValueError):
+        plain(array)  # which has elements, or stops here
+        raise out_of_memory(array, layout) from None
+    if array.__class__ is np.ndarray:
+        return found
+    if isinstance(array, WithoutElements):
+        plain(array)  # which stops here
+    return found.view(array.__class__)
+
+
+def out_of_memory(array: np.ndarray, layout: Layout) -> RuntimeError:
+    """PyTorch's refusal of a layout that reaches beyond the memory."""
+    size = array.itemsize
+    last = sum((n - 1) * stride for n, stride in zip(layout.shape, layout.strides))
+    return RuntimeError(
+        f"setStorage: sizes {list(layout.shape)}, strides {list(layout.strides)}, storage offset "
+        f"{layout.offset}, and itemsize {size} requiring a storage size of "
+        f"{(layout.offset + last + 1) * size} are out of bounds for storage of size {root_of(array).nbytes}"
+    )
+
+
+def windows(array: np.ndarray, layouts: Sequence[Layout]) -> list[np.ndarray]:
+    """The windows that show several layouts in the memory of `array`."""
+    return [window_of(array, layout) for layout in layouts]
 
 
 def memory_of(owner: np.ndarray, kind: Any) -> np.ndarray:

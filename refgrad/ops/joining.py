@@ -5,13 +5,12 @@ import functools
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.call import windows
 from refgrad.layout import layout_of, wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.copying import empty_strided, format_strides
 from refgrad.ops.views import equal_parts, parts_back, split, split_with_sizes
 from refgrad.overloads import Binder
-from refgrad.storage import count_write
+from refgrad.storage import count_write, windows
 from refgrad.tensor import Tensor
 
 # Together ---------------------------------------------------------------------------------------------------

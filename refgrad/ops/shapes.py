@@ -6,13 +6,13 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from refgrad import dtypes
-from refgrad.call import window_of
 from refgrad.layout import Layout, contiguous_strides, kept_strides, layout_of, window, wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import written_zeros
 from refgrad.ops.copying import copy_of, empty_strided
 from refgrad.ops.joining import common_dtype, real_part
 from refgrad.ops.views import as_strided, diagonal, select, slice_
+from refgrad.storage import window_of
 from refgrad.tensor import wrap
 from refgrad.types import contiguous_format
 
