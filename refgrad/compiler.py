@@ -15,6 +15,7 @@ import numpy as np
 from refgrad import call, dtypes, duals, modes, reduced
 from refgrad.apply_source import apply_source
 from refgrad.call_source import call_source, view_source
+from refgrad.edges import edge_of, set_edge
 from refgrad.graph import FREED, NOWHERE, PENDING, Node
 from refgrad.inplace_source import inplace_name, inplace_source, inplace_view_source
 from refgrad.layout import Layout, layout_of, lies_oddly, root_of
@@ -30,7 +31,7 @@ from refgrad.record_source import (
 from refgrad.samples import Batched, guarded, per_sample, recorded_edge
 from refgrad.saved import saved_properties
 from refgrad.storage import InferenceVersion, count_write, version_cell, version_of, window_of, windows
-from refgrad.tensor import AutogradMeta, Tensor, edge_of, set_edge, wrap
+from refgrad.tensor import AutogradMeta, Tensor, wrap
 from refgrad.views import check_inplace, keep_replay, make_view, rebase_history, relate
 
 NAMESPACE = {

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from refgrad import modes
+from refgrad.edges import placed_at
 from refgrad.graph import PLACED
 from refgrad.layout import layout_of, root_of, window
-from refgrad.tensor import AutogradMeta, Tensor, is_batched, meta_of, placed_at, wrap
+from refgrad.tensor import AutogradMeta, Tensor, is_batched, meta_of, wrap
 from refgrad.views import APART, make_view
 
 DUAL_LEVEL = -1

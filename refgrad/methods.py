@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes, duals, errors, modes
+from refgrad.edges import set_edge
 from refgrad.layout import root_of
 from refgrad.lazy import LazyArray
 from refgrad.modes import warn_once
@@ -18,7 +19,7 @@ from refgrad.op import calls
 from refgrad.printing import tensor_repr
 from refgrad.samples import stop_at_batched
 from refgrad.storage import DetachedInference, cell_of_detached, data_ptr, version_cell, version_of
-from refgrad.tensor import AutogradMeta, Tensor, alias, set_edge, wrap
+from refgrad.tensor import AutogradMeta, Tensor, alias, wrap
 
 TO_SCALAR = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"

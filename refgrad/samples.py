@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from refgrad import modes
+from refgrad.edges import accumulator, edge_of
 from refgrad.graph import PENDING, NotImplementedNode, copy_of, start
 from refgrad.storage import InferenceVersion, version_cell, version_of
-from refgrad.tensor import Tensor, accumulator, edge_of, is_batched
+from refgrad.tensor import Tensor, is_batched
 
 
 class Batched(Exception):

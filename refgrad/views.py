@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import errors, modes
+from refgrad.edges import edge_of, set_edge
 from refgrad.graph import (
     FREED,
     NOWHERE,
@@ -22,7 +23,7 @@ from refgrad.graph import (
 )
 from refgrad.layout import Layout, layout_of, strides_of
 from refgrad.storage import INFERENCE, InferenceVersion, version_cell
-from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, edge_of, is_batched, set_edge
+from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, is_batched
 from refgrad.types import contiguous_format
 
 DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parent.parent
 # One layer a line, lowest first; its rows in order. A row is a module, or a package with all that it holds.
 REFGRAD = """
 errors dtypes layout lazy types return_types schema argument_errors modes binding signatures overloads
-storage handles graph saved generator overriding metaclass tensor printing views duals
+storage handles graph saved generator overriding metaclass tensor edges printing views duals
 samples call recipe apply_source call_source inplace_source record_source reduced compiler op casting \
 gradients hooks ready engine
 kernels ops

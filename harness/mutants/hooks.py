@@ -125,7 +125,7 @@ mutant(
 )
 mutant(
     "hooks_follow_the_tensor",
-    "tensor",
+    "edges",
     "    if meta.backward_hooks is not None and edge is not None:\n        meta.backward_hooks = None\n",
     "",
     "A hook registered after an in-place write joins those from before it.",

@@ -93,7 +93,7 @@ mutant(
 )
 mutant(
     "retained_gradients_stay_behind",
-    "tensor",
+    "edges",
     "        node, number = split_edge(edge)\n"
     "        node_hooks(node).retained[number] = weakref.ref(tensor)\n",
     "",
@@ -116,7 +116,7 @@ mutant(
 )
 mutant(
     "leaves_end_in_many_nodes",
-    "tensor",
+    "edges",
     "    node = None if meta.accumulator is None else meta.accumulator()\n",
     "    node = None\n",
     "Each use of a leaf leads to an AccumulateGrad of its own.",

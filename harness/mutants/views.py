@@ -119,7 +119,7 @@ mutant(
 )
 mutant(
     "new_places_are_stale",
-    "tensor",
+    "edges",
     "        meta.seen_version = version_of(tensor)\n",
     "        meta.seen_version = -1\n",
     "A view that got a new place counts as stale at once.",

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from refgrad.edges import edge_of
 from refgrad.graph import AccumulateGrad, Node, start
 from refgrad.graph import DelayedError as Error
-from refgrad.tensor import Tensor, edge_of, wrap
+from refgrad.tensor import Tensor, wrap
 
 __all__ = ["AccumulateGrad", "DelayedError", "UndefinedGrad"]
 

@@ -28,9 +28,10 @@ from refgrad.autograd.graph import (
     unsafe_preserve_version_counter as _unsafe_preserve_version_counter,  # noqa: F401
 )
 from refgrad.autograd.variable import Variable
+from refgrad.edges import edge_of
 from refgrad.layout import Size
 from refgrad.saved import RawSaved as SavedTensor
-from refgrad.tensor import Tensor, edge_of, is_batched, wrap
+from refgrad.tensor import Tensor, is_batched, wrap
 
 __all__ = [
     "Function",

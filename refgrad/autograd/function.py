@@ -15,10 +15,11 @@ import numpy as np
 
 from refgrad import call, errors, modes
 from refgrad.autograd.function_outputs import unpack, wrap_outputs
+from refgrad.edges import accumulator, edge_of
 from refgrad.graph import FREED, DelayedError, Node, Packed, ReadOnly, make_edge, start
 from refgrad.saved import RawSaved
 from refgrad.storage import version_cell
-from refgrad.tensor import Tensor, accumulator, alias, edge_of, type_name, wrap
+from refgrad.tensor import Tensor, alias, type_name, wrap
 
 ONCE = (
     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "

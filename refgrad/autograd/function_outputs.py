@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from refgrad import call, duals, errors, modes, views
+from refgrad.edges import set_edge
 from refgrad.graph import Node, Packed, make_edge, set_outputs
 from refgrad.op import calls
 from refgrad.overriding import hand_on, overriding_in
 from refgrad.storage import count_write, version_cell, version_of
-from refgrad.tensor import Tensor, alias, is_batched, set_edge, type_name
+from refgrad.tensor import Tensor, alias, is_batched, type_name
 
 NOT_RETURNED = (
     "Some elements marked as dirty during the forward method were not returned as output. The inputs that "

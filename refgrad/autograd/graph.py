@@ -7,6 +7,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from refgrad import modes
+from refgrad.edges import edge_of
 from refgrad.engine import count_dependencies, next_nodes
 from refgrad.graph import (
     AccumulateGrad,
@@ -19,7 +20,7 @@ from refgrad.handles import RemovableHandle
 from refgrad.layout import root_of
 from refgrad.saved import argument_mismatch
 from refgrad.storage import INFERENCE, count_write, data_ptr, version_cell, version_of
-from refgrad.tensor import Tensor, edge_of
+from refgrad.tensor import Tensor
 
 __all__ = [
     "GradientEdge",

@@ -33,10 +33,11 @@ from refgrad.duals import (
     set_tangent,
     tangent_of,
 )
+from refgrad.edges import edge_of
 from refgrad.graph import Node, cut_off, split_edge, start
 from refgrad.op import calls
 from refgrad.recipe import Recipe
-from refgrad.tensor import Tensor, alias, edge_of, is_batched
+from refgrad.tensor import Tensor, alias, is_batched
 
 REQUEST = (
     "Please file an issue to PyTorch at https://github.com/pytorch/pytorch/issues/new?template="

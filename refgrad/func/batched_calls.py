@@ -6,6 +6,7 @@ from typing import Any
 from refgrad import modes
 from refgrad.call import in_formula
 from refgrad.compiler import recorder_of
+from refgrad.edges import edge_of
 from refgrad.func import trees
 from refgrad.func.batched_tensor import BatchedTensor, is_covered, of_parts, of_whole
 from refgrad.func.levels import Level, stack
@@ -16,7 +17,7 @@ from refgrad.func.rules.refusals import SLOW, check_allowed, warn_slow
 from refgrad.op import calls
 from refgrad.samples import PER_SAMPLE, Batched
 from refgrad.storage import version_cell, version_of
-from refgrad.tensor import Tensor, edge_of
+from refgrad.tensor import Tensor
 
 NO_INPLACE = (
     "vmap: inplace {}(self, *extra_args) is not possible because there exists a Tensor `other` in "

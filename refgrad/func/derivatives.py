@@ -8,6 +8,7 @@ from refgrad import duals, modes
 from refgrad.autograd.forward_ad import dual_level, unpack_dual
 from refgrad.autograd.tangent_rules import MOVED_BY, UNSUPPORTED
 from refgrad.autograd.tangents import check_supported
+from refgrad.edges import edge_of
 from refgrad.func import trees
 from refgrad.func.levels import (
     Level,
@@ -20,7 +21,7 @@ from refgrad.func.levels import (
 )
 from refgrad.graph import NotImplementedNode, split_edge
 from refgrad.op import OPS, calls
-from refgrad.tensor import Tensor, edge_of, is_batched
+from refgrad.tensor import Tensor, is_batched
 
 
 def split_aux(name: str, output: Any, has_aux: bool) -> tuple[Any, Any]:

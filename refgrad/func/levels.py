@@ -17,10 +17,11 @@ from weakref import WeakKeyDictionary
 from refgrad import autograd, modes
 from refgrad.autograd.grad_mode import enable_grad
 from refgrad.duals import keep_tangent, tangent_of, with_tangent_of
+from refgrad.edges import edge_of
 from refgrad.func import trees
 from refgrad.graph import PENDING, AccumulateGrad, Node, copy_of, make_edge, split_edge, start
 from refgrad.storage import version_cell, version_of
-from refgrad.tensor import AutogradMeta, Tensor, alias, edge_of, is_batched, meta_of
+from refgrad.tensor import AutogradMeta, Tensor, alias, is_batched, meta_of
 from refgrad.views import CopySlices
 
 NO_HOOKS = (

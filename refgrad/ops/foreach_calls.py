@@ -9,9 +9,10 @@ from typing import Any
 
 from refgrad import errors, modes
 from refgrad.call import edges_of, refused
+from refgrad.edges import set_edge
 from refgrad.graph import FREED, Node, make_edge, start
 from refgrad.op import BY_NAME, OPS, calls, composite
-from refgrad.tensor import Tensor, set_edge
+from refgrad.tensor import Tensor
 from refgrad.views import CALL_FUNCTION
 
 

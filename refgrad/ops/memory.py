@@ -4,13 +4,14 @@ import numpy as np
 
 from refgrad import dtypes, duals, modes
 from refgrad.call import check_write, refused
+from refgrad.edges import edge_of
 from refgrad.errors import INFERENCE_WRITE
 from refgrad.layout import Layout, contiguous_strides, layout_of, window
 from refgrad.op import composite
 from refgrad.ops.copying import empty_strided, format_strides
 from refgrad.samples import stop_at_batched
 from refgrad.storage import count_write, flat_memory, version_cell
-from refgrad.tensor import alias, edge_of
+from refgrad.tensor import alias
 from refgrad.views import check_inplace, rebase_history
 
 # Writes without derivative ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import numpy as np
 
 from refgrad import modes
 from refgrad.call import check_write
+from refgrad.edges import edge_of
 from refgrad.graph import DelayedError, start
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import not_implemented
@@ -15,7 +16,7 @@ from refgrad.ops.copying import copy_of, number_in
 from refgrad.ops.index_slices import check_source, out_of_range, slices
 from refgrad.ops.memory import write_refused
 from refgrad.ops.scatter import at_least_1d, scatter_into
-from refgrad.tensor import edge_of, wrap
+from refgrad.tensor import wrap
 
 SRC_DEPRECATED = (
     "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
