@@ -71,6 +71,7 @@ class State(threading.local):
         self.node: Any = None  # the node that the engine runs
         self.task: Any = None  # the run it belongs to
         self.transforms = 0  # how many transforms of torch.func are running
+        self.wraps = False  # whether the outermost transform is one of derivatives
         self.pulls = 0  # how many functions that `vjp` gave are running
         self.multithreading = True  # whether a run may use several threads, kept and told again
         self.randomness = ""  # of the vmap inside: "error", "different" or "same"

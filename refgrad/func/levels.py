@@ -72,6 +72,8 @@ class Level:
         if self.kind == "grad" and (hidden or modes.state.rare.saved_tensor_hooks):
             raise RuntimeError(NO_HOOKS)
         self.rare = modes.set_rare(**RARE_MODES.get(self.kind, {}))
+        if not stack.levels:
+            modes.state.wraps = self.kind != "vmap"
         stack.levels.append(self)
         self.number = len(stack.levels)
         self.begin = modes.peek_sequence()
@@ -87,6 +89,8 @@ class Level:
         self.mode.__exit__(*exception)
         modes.state.transforms -= 1
         stack.levels.pop()
+        if not stack.levels:
+            modes.state.wraps = False
         self.number = -2
         modes.set_rare(**self.rare)
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from refgrad.layout import broadcast_shapes, infer_size, view_strides, wrap_dim
-from refgrad.modes import warn_once
+from refgrad.modes import state, warn_once
 from refgrad.op import OPS, calls, composite, op
-from refgrad.tensor import Tensor
+from refgrad.tensor import Tensor, is_batched
 from refgrad.types import contiguous_format
 
 T_OFF_MATRICES = (
@@ -164,6 +164,10 @@ def reshape(self, shape):
         return calls.view(self, target)
     strides = view_strides(array.shape, tuple(stride // array.itemsize for stride in array.strides), target)
     if strides is not None:
+        if (state.wraps or state.pulls) and not is_batched(
+            self
+        ):  # no short cut
+            return calls.view(self, target)
         return calls._reshape_alias(self, target, strides)
     return calls._unsafe_view(self.clone(memory_format=contiguous_format), target)
 
