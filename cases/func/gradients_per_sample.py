@@ -15,6 +15,7 @@ turned = vmap(grad(lambda x: x.roll(1).sum()))(xs)
 largest = vmap(grad(lambda x: x.max()))(xs)
 lengths = vmap(grad(lambda x: x.norm()))(xs)
 second = vmap(grad(lambda x: grad(lambda t: (t**3).sum())(x).sum()))(xs)
+bends = vmap(grad(lambda x: grad(lambda t: (t.exp() * t.tanh()).sum())(x).sum()))(xs)
 rows = vmap(jacrev(lambda x: x * x))(xs)
 
 w = torch.tensor([[0.5, 0.0], [1.0, 2.0], [0.25, 1.0]], requires_grad=True)

@@ -164,9 +164,7 @@ def reshape(self, shape):
         return calls.view(self, target)
     strides = view_strides(array.shape, tuple(stride // array.itemsize for stride in array.strides), target)
     if strides is not None:
-        if (state.wraps or state.pulls) and not is_batched(
-            self
-        ):  # no short cut
+        if (state.wraps or state.pulls) and not is_batched(self):  # no short cut
             return calls.view(self, target)
         return calls._reshape_alias(self, target, strides)
     return calls._unsafe_view(self.clone(memory_format=contiguous_format), target)
