@@ -8,6 +8,7 @@ from typing import Any
 
 from refgrad.layout import broadcast_shapes, strides_of
 from refgrad.op import calls, composite
+from refgrad.ops.checks import in_transform
 from refgrad.tensor import is_batched
 
 
@@ -95,11 +96,12 @@ def linear(input, weight, bias=None):
         return matmul(input, calls.t(weight))
     if len(shape) == 2:
         return calls.addmm(bias, input, calls.t(weight))
-    if bias._array.ndim == 1 and not is_batched(input) and input._array.flags.c_contiguous:
+    flat = bias._array.ndim == 1 and not is_batched(input) and input._array.flags.c_contiguous
+    if flat and (len(shape) == 3 or not in_transform()):
         tall = calls.reshape(input, (prod(shape[:-1]), shape[-1]))
         result = calls.addmm(bias, tall, calls.t(weight))
         return calls.view(result, (*shape[:-1], result._array.shape[1]))
-    add = calls.add if is_batched(input) else calls.add_
+    add = calls.add if is_batched(input) or in_transform() else calls.add_
     return add(matmul(input, calls.t(weight)), bias)
 
 
