@@ -1,9 +1,9 @@
 """How ops meet batched tensors: the signal that one was met, and the way to run a function for each
 sample.
 
-Generated code, and the fronts of public names, run straight ahead. A batched tensor (func/batching.py)
-has no memory: asking it for some raises `Batched`, and whoever catches that runs the same call for each
-sample.
+Generated code, and the fronts of public names, run straight ahead. A batched tensor
+(func/batched_tensor.py) has no memory: asking it for some raises `Batched`, and whoever catches that runs the
+same call for the whole batch, or for each sample.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ class Batched(Exception):
     """A batched tensor was asked for its memory."""
 
 
-PER_SAMPLE: list[Callable] = []  # func/batching.py puts the function here
+PER_SAMPLE: list[Callable] = []  # func/batched_calls.py puts the function here
 
 
 def per_sample(function: Callable, args: tuple, kwargs: dict | None = None) -> Any:

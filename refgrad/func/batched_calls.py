@@ -35,8 +35,8 @@ def run(function: Callable, args: tuple, kwargs: dict) -> Any:
     inner = [leaf for leaf in leaves if isinstance(leaf, BatchedTensor)]
     if not inner:
         return drawn_apart(function, args, kwargs)
-    level = max((tensor.level for tensor in inner), key=lambda level: level.number)
-    count = next(count_of(tensor) for tensor in inner if tensor.level is level)
+    level: Any = max((tensor.level for tensor in inner), key=lambda level: level.number)
+    count = level.count
     name = getattr(function, "__name__", "")
     check_allowed(name, args, lambda value: isinstance(value, BatchedTensor))
     check_target(name, args, level, count)
@@ -91,11 +91,6 @@ def stacked(result: Any) -> Any:
     return result
 
 
-def count_of(tensor: BatchedTensor) -> int:
-    """The number of samples."""
-    return tensor.level.count
-
-
 LIKE = frozenset({"like", "zeros_like", "ones_like", "empty_like", "full_like"})
 NEW = frozenset({"new_zeros", "new_ones", "new_empty", "new_full"})
 
@@ -108,7 +103,7 @@ def by_rule(level: Level, function: Callable, args: tuple, kwargs: dict, count: 
     operands = [operand(level, arg) for arg in args]
     if not any(map(is_operand, operands)):
         return of_shared(level, function, args, operands, kwargs)
-    if known.get("function") is not function or kwargs and "op" in known:
+    if not is_generated(function) or kwargs:
         return created(level, name, function, args, kwargs, count)
     op = known["op"]
     twin = name != op.function_name

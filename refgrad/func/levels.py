@@ -4,9 +4,10 @@
 tensor that came into a level; it hides the tensor's history from the function and passes gradients on to
 it. *Live*: an edge from which a gradient reaches a leaf outside the level.
 
-All levels share one graph. Inside, an entered tensor is a leaf; outside, a result shows the graph that
-remains when entries are taken out: what led only to them is gone. Where the level goes on to need its graph,
-as in `vjp`, the graph outside is a copy, so that neither is freed with the other.
+All levels share one graph; those within a `vmap` share that of its samples, see batched_tensor.py. Inside, an
+entered tensor is a leaf; outside, a result shows the graph that remains when entries are taken out: what led
+only to them is gone. Where the level goes on to need its graph, as in `vjp`, the graph outside is a copy, so
+that neither is freed with the other.
 """
 
 import threading
