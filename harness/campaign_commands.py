@@ -173,7 +173,7 @@ def stale_entries(setup: Setup, crew: Crew) -> Iterator[str]:
         if not any(entry.applies(engine["name"], versions) for engine in crew.engines[1:]):
             continue
         try:
-            program = cases.load_file(Path(cases.FOLDER, f"{entry.witness}.py"))
+            program = cases.load_file(entry.script)
         except ProgramError as problem:
             yield f"STALE       known difference {entry.id}: its witness cannot be used: {problem}"
             continue

@@ -108,9 +108,8 @@ def stale_entries(
         for engine in engines:
             if not entry.applies(engine.name, {expected.name: expected.version, engine.name: engine.version}):
                 continue
-            path = Path(cases.FOLDER, f"{entry.witness}.py")
             try:
-                program = cases.load_file(path)
+                program = cases.load_file(entry.script)
             except ProgramError as problem:
                 yield f"STALE       known difference {entry.id}: its witness cannot be used: {problem}"
                 continue

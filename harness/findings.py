@@ -95,7 +95,7 @@ def pages(expected: Engine, actual: Engine) -> Iterator[Page]:
 
 def difference_page(entry: Known, expected: Engine, actual: Engine) -> Page:
     """A known difference, with what both engines do at the first statement in which they differ."""
-    program = cases.load_file(Path(cases.FOLDER, f"{entry.witness}.py"))
+    program = cases.load_file(entry.script)
     difference = examine(program, expected, [actual])[-1].difference
     where = ""
     answers: tuple[tuple[str, str], ...] = ()

@@ -54,6 +54,12 @@ class Known:
     mentions: tuple[str, ...] = ()
     documentation: str = ""
     link: str = ""
+    folder: str = "cases"  # of the list, where its witness lies
+
+    @property
+    def script(self) -> Path:
+        """The file of the witness."""
+        return Path(self.folder, f"{self.witness}.py")
 
     def applies(self, engine: str, versions: dict[str, str]) -> bool:
         """Whether the entry is about this engine in these versions (engine name: version)."""
@@ -149,7 +155,7 @@ def entry(data: dict, path: str, line: int) -> Known:
         )
     texts = {key: value for key, value in data.items() if key not in LISTS}
     lists: dict[str, Any] = {key: as_texts(data, key, path, line) for key in LISTS}
-    return Known(**texts, **lists)
+    return Known(**texts, **lists, folder=str(Path(path).parent))
 
 
 def crash(data: dict, path: str, line: int) -> Crash:

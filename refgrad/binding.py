@@ -28,7 +28,8 @@ NUMBERS_AS_TENSORS = frozenset(
     f"{name}{suffix}"
     for name in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide")
     for suffix in ("", "_")
-) | {"copy_", "to"}
+) | {"to"}
+NUMBERS_MADE_TENSORS = frozenset({"copy_"})  # before the call
 _deprecations_warned: list[str] = []
 
 
@@ -48,6 +49,7 @@ class Types:
         self.shown: dict[type, str] = {}
         self.dtype_of: dict[type, object] = {}
         self.make_device: Callable[[object], object] | None = None
+        self.make_tensor: Callable[[object], object] | None = None  # of a number
         self.tensor: Any = ()
 
     def register(self, word: str, cls: type, shown: str | None = None) -> None:
@@ -248,7 +250,7 @@ class Parameter:
         "type",
     )
 
-    def __init__(self, argument: Argument, numbers_as_tensors: bool):
+    def __init__(self, argument: Argument, numbers_as_tensors: bool, makes_tensors: bool):
         self.argument = argument
         self.name = argument.name
         self.type = argument.type
@@ -270,7 +272,7 @@ class Parameter:
         elif argument.size and self.type in ("int[]", "SymInt[]"):
             check = _int_or_list
         self.check = check
-        self.convert = _CONVERSIONS.get(self.type)
+        self.convert = _as_tensor if self.type == "Tensor" and makes_tensors else _CONVERSIONS.get(self.type)
 
     def find(self, kwargs: Mapping[str, Any]) -> Any:
         """The value passed by name, or by the name that NumPy uses."""
@@ -280,6 +282,11 @@ class Parameter:
                 if name in kwargs:
                     return kwargs[name]
         return value
+
+
+def _as_tensor(value: Any, types: Types) -> Any:
+    assert types.make_tensor is not None
+    return value if isinstance(value, types.tensor) else types.make_tensor(value)
 
 
 def _tensor_or_number(value: Any, types: Types) -> bool:
@@ -306,7 +313,11 @@ class Signature:
         self.is_deprecated = mark == "deprecated"
         self.arguments = parse_arguments(inside[:-1])
         numbers_as_tensors = self.name in NUMBERS_AS_TENSORS
-        self.parameters = tuple(Parameter(argument, numbers_as_tensors) for argument in self.arguments)
+        makes_tensors = self.name in NUMBERS_MADE_TENSORS
+        self.parameters = tuple(
+            Parameter(argument, numbers_as_tensors or makes_tensors, makes_tensors)
+            for argument in self.arguments
+        )
         self.required = sum(not parameter.is_optional for parameter in self.parameters)
         self.positional = sum(not parameter.keyword_only for parameter in self.parameters)
         first = self.arguments[0] if self.arguments else None

@@ -146,6 +146,8 @@ def converted(given: Given, names: dict[str, Any]) -> str | None:
         return constant(parameter.default, names)
     if value is None and parameter.allows_none:
         return constant(parameter.none, names)
+    if kind == "Tensor" and parameter.convert is not None:
+        return source if isinstance(value, Tensor) else None
     if kind in ("Tensor", "object") or value.__class__ in AS_THEY_ARE.get(kind, ()):
         return source
     if kind == "float" and isinstance(value, (int, float)):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import dtypes, duals, errors, modes
+from refgrad.binding import Parser
 from refgrad.edges import set_edge
 from refgrad.layout import root_of
 from refgrad.lazy import LazyArray
@@ -96,18 +97,20 @@ IN_TRANSFORM = errors.IN_TRANSFORM.format(
 )
 
 
+REQUIRES_GRAD = Parser("requires_grad_", ["requires_grad_(bool requires_grad=True)"], method=True)
+
+
 @attach
-def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Set whether this leaf requires grad; on a non-leaf, True is no change.
+def requires_grad_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """Set whether this leaf requires grad (`requires_grad`, True if not given); on a non-leaf, True is no
+    change.
 
     Raises:
+        TypeError: the argument is no bool, or there are others.
         RuntimeError: it is a non-leaf and the flag is False, or its type is not differentiable.
     """
-    if not isinstance(requires_grad, bool):
-        raise TypeError(
-            "requires_grad_(): argument 'requires_grad' (position 1) must be "
-            f"bool, not {type(requires_grad).__name__}"
-        )
+    plain = not kwargs and len(args) == 1 and args[0].__class__ is bool
+    requires_grad = args[0] if plain else REQUIRES_GRAD.bind(args, kwargs)[1][0]
     if modes.state.transforms:
         raise RuntimeError(IN_TRANSFORM)
     if not self.is_leaf:
@@ -473,7 +476,7 @@ def rebuild(memory: Memory, place: tuple | None, requires_grad: bool, attributes
 # Pickled by a name of the package, so that unpickling in a fresh process loads the functions.
 # Named as in PyTorch, since NumPy reads the text of the refusal of `copy`.
 array_protocol.__name__, array_protocol.__qualname__ = "__array__", "Tensor.__array__"
-for rebuilds, name in ((rebuild, "_rebuild_tensor"), (rebuild_subclass, "_rebuild_from_type_v2")):
+for rebuilds, name in ((rebuild, "_rebuild_tensor_v2"), (rebuild_subclass, "_rebuild_from_type_v2")):
     rebuilds.__module__, rebuilds.__qualname__, rebuilds.__name__ = "refgrad", name, name
 
 for protocol, function in {

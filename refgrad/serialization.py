@@ -54,7 +54,7 @@ SAFE = {
     "numpy": {"ndarray", "dtype"},
     "numpy._core.multiarray": {"_reconstruct", "scalar"},
     "numpy._core.numeric": {"_frombuffer"},
-    "refgrad": {"_rebuild_tensor", "_rebuild_from_type_v2"},
+    "refgrad": {"_rebuild_tensor_v2", "_rebuild_from_type_v2"},
     "refgrad.layout": {"size_of"},
     "refgrad.methods": {"Memory"},
     "refgrad.nn.parameter": {"_rebuild_parameter"},

@@ -8,6 +8,8 @@ import pkgutil
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from refgrad import (
     functional,
     inquiries,  # noqa: F401 - gives Tensor more methods
@@ -26,7 +28,7 @@ from refgrad.op import Composite
 from refgrad.printing import set_printoptions
 from refgrad.signatures.shown import is_function
 from refgrad.storage import TypedStorage, UntypedStorage
-from refgrad.tensor import Tensor, refuse_writes
+from refgrad.tensor import Tensor, refuse_writes, wrap
 from refgrad.types import Device, MemoryFormat, TensorLayout
 
 families: Any = importlib.import_module("refgrad.ops")  # by this way, for `refgrad.ops` is `torch.ops`
@@ -42,6 +44,7 @@ TYPES.register("Layout", TensorLayout, "torch.layout")
 TYPES.register("Storage", UntypedStorage)
 TYPES.register("Storage", TypedStorage)
 TYPES.make_device = Device
+TYPES.make_tensor = lambda number: wrap(np.asarray(number))
 
 
 def public() -> dict[str, Any]:
@@ -54,7 +57,7 @@ def public() -> dict[str, Any]:
         "asarray": from_data.asarray,
         "from_numpy": from_data.from_numpy,
         "set_printoptions": set_printoptions,
-        "_rebuild_tensor": methods.rebuild,
+        "_rebuild_tensor_v2": methods.rebuild,
         "_rebuild_from_type_v2": methods.rebuild_subclass,
         **{name: of_method(name) for name in ("detach", "detach_")},
         "stft": importlib.import_module("refgrad.ops.short_time").stft,
