@@ -8,10 +8,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from refgrad import modes
 from refgrad.func import batched_tangents, trees  # noqa: F401 - batched tangents lie in memory
 from refgrad.func.batched_tensor import BatchedTensor, of_whole
 from refgrad.func.batching import BatchLevel, batch_size, checked_inputs
-from refgrad.func.levels import stack
 from refgrad.tensor import Tensor
 
 
@@ -25,13 +25,13 @@ class LegacyLevel(BatchLevel):
     IS_OLDER = True
 
     def __enter__(self) -> "LegacyLevel":
-        stack.levels.append(self)
-        self.number = len(stack.levels)
+        super().__enter__()
+        modes.state.transforms -= 1
         return self
 
     def __exit__(self, *exception: object) -> None:
-        stack.levels.pop()
-        self.number = -2
+        modes.state.transforms += 1
+        super().__exit__(*exception)
 
 
 def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0) -> Callable:

@@ -40,9 +40,10 @@ from refgrad.layout import (
     window,
 )
 from refgrad.lazy import plain
+from refgrad.samples import Batched
 from refgrad.samples import edges_of as edges_of
 from refgrad.samples import requires as requires
-from refgrad.samples import stop_at_batched as stop_at_batched
+from refgrad.samples import stop_at_wrapper as stop_at_wrapper
 from refgrad.storage import INFERENCE, count_write, version_of
 from refgrad.tensor import REMEMBER, Tensor, wrap
 
@@ -260,17 +261,26 @@ SHOW_SAVED.append(show_saved)
 # Rare modes -------------------------------------------------------------------------------------------------
 
 
-def rare_result(node: Any, *results: Tensor) -> None:
-    """Apply this thread's rare modes to a call that just made `results` and, if it was recorded, `node`."""
+def rare_result(node: Any, *results: Tensor) -> Sequence[Tensor]:
+    """Apply this thread's rare modes to a call that just made `results` and, if it was recorded, `node`;
+    returns what stands for the results."""
     rare = modes.state.rare
     if threading.get_ident() not in modes.RARE and not rare.anomaly:
-        return
+        return results
     if rare.inference:
         for result in results:
             if result._meta is None or result._meta.base is None:
                 result._edge, result._version_cell = None, INFERENCE
     elif node is not None:
         rare_node(node, results)
+    return results if rare.track is None else tuple([rare.track(result) for result in results])
+
+
+def as_tracked(tensor: Tensor) -> Tensor:
+    """A new tensor as the transforms that run show it."""
+    if modes.RARE and modes.state.rare.track is not None:
+        return modes.state.rare.track(tensor)
+    return tensor
 
 
 def count_raw_writes(results: Sequence[Tensor], count: int) -> None:
@@ -325,6 +335,8 @@ def check_write(target: Tensor, sources: Sequence[Any] = (), shared: bool = Fals
     """
     if modes.RARE and modes.state.rare.before_write is not None:
         modes.state.rare.before_write(target)
+    if modes.RARE and modes.state.rare.track is not None and modes.state.rare.track(target) is not target:
+        raise Batched
     array = target._array
     if not shared and overlaps_itself(array.shape, array.strides):
         raise RuntimeError(errors.SELF_OVERLAP)

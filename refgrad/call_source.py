@@ -53,7 +53,7 @@ def array_lines(recipe: Recipe, scalar_call: str = "op.scalar_call") -> list[str
                 lines.append(f"    a_{name} = None if {name} is None else plain({name}._array)")
             else:
                 if recipe.op.writes and name == "self":  # before it draws random numbers
-                    lines.append("    if self.__class__ is not Tensor: call.stop_at_batched(self)")
+                    lines.append("    if self.__class__ is not Tensor: call.stop_at_wrapper(self)")
                 lines.append(f"    a_{name} = {name}._array")
                 if not (recipe.op.writes and name == "self" or name in recipe.op.unresolved):
                     lines.append(f"    if a_{name}.__class__ is not ndarray: a_{name} = plain(a_{name})")
@@ -290,11 +290,11 @@ def record_lines(recipe: Recipe, multiple: bool, outputs: list[str]) -> list[str
     return lines + rare_lines(recipe, "        ", "None", results)
 
 
-def rare_lines(recipe: Recipe, indent: str, node: str, results: str) -> list[str]:
+def rare_lines(recipe: Recipe, indent: str, node: str, results: str, first: str = "") -> list[str]:
     """Code that deals with forward mode, and then with the rare modes, before a call returns."""
-    star = "*" if results == "outs" else ""
+    given, kept = ("*outs", "outs") if results == "outs" else (results, f"{results},")
     lines = carry_lines(recipe, indent, results)
-    return [*lines, f"{indent}if RARE: call.rare_result({node}, {star}{results})"]
+    return [*lines, f"{indent}if RARE: {first}{kept} = call.rare_result({node}, {given})"]
 
 
 def carry_lines(recipe: Recipe, indent: str, results: str) -> list[str]:
@@ -321,7 +321,7 @@ def refused_lines(recipe: Recipe, multiple: bool) -> list[str]:
         lines += ["            if x._array.dtype.kind in 'fcV': x._edge = (node, i) if i else node"]
     else:
         lines += ["        out._edge = node"]
-    return lines + carry_lines(recipe, "    ", "outs" if multiple else "out")
+    return lines + rare_lines(recipe, "    ", "None", "outs" if multiple else "out")
 
 
 def view_source(recipe: Recipe) -> str:
@@ -333,7 +333,7 @@ def view_source(recipe: Recipe) -> str:
     lines = [f"def {recipe.op.function_name}({signature(recipe)}):"]
     if replay:
         lines += [f"    replay = lambda base: function(base{''.join(', ' + n for n in recipe.names[1:])})"]
-        lines += ["    if self.__class__ is not Tensor: call.stop_at_batched(self)"]
+        lines += ["    if self.__class__ is not Tensor: call.stop_at_wrapper(self)"]
         lines += [f"    window = kernel(self._array{''.join(', ' + n for n in recipe.names[1:])})"]
         lines += [f"    out = {view}"]
     elif multiple:
@@ -355,10 +355,8 @@ def view_source(recipe: Recipe) -> str:
     results = "outs" if multiple else "out"
     # See note [Views that are replayed]; the ops that replay always have kept it already.
     arguments = f"({''.join(n + ', ' for n in recipe.names[1:])})"
-    keep = "" if replay else f"keep_replay(function, {arguments}, self, {results})"
-    lines += rare_lines(recipe, "        ", "node", results)
-    lines[-1] += f"; {keep}" if keep else ""
-    lines += ["    else:", *carry_lines(recipe, "        ", results)]
-    lines += [f"        if RARE: {keep}"] if keep else []
+    keep = "" if replay else f"keep_replay(function, {arguments}, self, {results}); "
+    lines += rare_lines(recipe, "        ", "node", results, keep)
+    lines += ["    else:", *rare_lines(recipe, "        ", "None", results, keep)]
     lines += [f"    return {results}"]
     return "\n".join(lines) + "\n"

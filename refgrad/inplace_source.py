@@ -68,9 +68,11 @@ def inplace_source(recipe: Recipe) -> str:
 
 
 def before_lines(recipe: Recipe) -> list[str]:
-    """Code that keeps what the new tangent depends on while a level of forward mode is open."""
+    """Code that leaves wrappers to their transforms, and keeps what the new tangent depends on while a level
+    of forward mode is open."""
     return [
-        f"    carried = duals.BEFORE_WRITE[0](op, function, ({', '.join(recipe.names)},)) if DUALS else None"
+        "    if self.__class__ is not Tensor: call.stop_at_wrapper(self)",
+        f"    carried = duals.BEFORE_WRITE[0](op, function, ({', '.join(recipe.names)},)) if DUALS else None",
     ]
 
 

@@ -18,7 +18,7 @@ from refgrad.lazy import LazyArray
 from refgrad.modes import warn_once
 from refgrad.op import calls
 from refgrad.printing import tensor_repr
-from refgrad.samples import stop_at_batched
+from refgrad.samples import stop_at_wrapper
 from refgrad.storage import DetachedInference, cell_of_detached, data_ptr, version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, alias, wrap
 
@@ -66,7 +66,7 @@ def attach(function: Any) -> Any:
 @attach
 def detach(self: Tensor) -> Tensor:
     """The same memory outside the graph; writes to it count for this tensor too."""
-    stop_at_batched(self)
+    stop_at_wrapper(self)
     cell = cell_of_detached(self)
     made = alias(self, version_cell(self) if cell is None else cell)
     if modes.DUALS:
@@ -309,10 +309,6 @@ def reverse(self: Tensor) -> Tensor:
 
 def show(self: Tensor, *, tensor_contents: Any = None) -> str:
     """`repr(tensor)`."""
-    level = self.__dict__.get("_level")
-    if level is not None:  # a tensor that entered a transform, see func/levels.py
-        inner = repr(self.__dict__["_outside"]).replace("\n", "\n    ")
-        return f"GradTrackingTensor(lvl={level.number}, value=\n    {inner}\n)"
     return tensor_repr(self, duals.tangent_of(self) if modes.DUALS else None)
 
 

@@ -35,7 +35,7 @@ sequence = itertools.count()
 class Rare:
     """The rare modes of one thread, and those of the whole process."""
 
-    __slots__ = ("inference", "saved_tensor_hooks", "hooks_disabled", "before_write", "view_replay")
+    __slots__ = ("inference", "saved_tensor_hooks", "hooks_disabled", "before_write", "view_replay", "track")
     anomaly = False  # of the whole process, as in PyTorch
     check_nan = True
 
@@ -45,6 +45,7 @@ class Rare:
         self.hooks_disabled: str | None = None
         self.before_write: Callable | None = None  # called with a tensor that is about to be written
         self.view_replay = False  # whether views keep how they are made again
+        self.track: Callable | None = None  # what transforms make of tensors that are new, see func/levels.py
 
 
 class Casting:
@@ -122,7 +123,7 @@ def set_rare(**changes: object) -> dict[str, object]:
         setattr(Rare if name in ("anomaly", "check_nan") else rare, name, value)
     (RARE.add if Rare.anomaly else RARE.discard)(EVERY_THREAD)
     on: Any = rare.inference or rare.saved_tensor_hooks
-    on = on or rare.before_write is not None or rare.view_replay
+    on = on or rare.before_write is not None or rare.view_replay or rare.track is not None
     (RARE.add if on else RARE.discard)(threading.get_ident())
     return before
 

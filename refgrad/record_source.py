@@ -1,6 +1,6 @@
 """The source of *recorders*: functions that record a call whose result comes from elsewhere.
 
-What a `grad` within a `vmap` follows are batched tensors. Their results come from batching rules; nodes,
+What a `grad` of `torch.func` follows are wrappers. Their results come from the level further out; nodes,
 views and writes are those of the op. A recorder does for them what the function that users call does around
 its kernel: `perform()` is the kernel, `place_of(x)` the edge of an argument in this graph, None if it has
 none.

@@ -13,7 +13,7 @@ from refgrad import modes
 from refgrad.edges import accumulator, edge_of
 from refgrad.graph import PENDING, NotImplementedNode, copy_of, start
 from refgrad.storage import InferenceVersion, version_cell, version_of
-from refgrad.tensor import Tensor, is_batched
+from refgrad.tensor import Tensor, is_batched, is_wrapper
 
 
 class Batched(Exception):
@@ -33,9 +33,9 @@ def per_sample(function: Callable, args: tuple, kwargs: dict | None = None) -> A
 def apply_per_sample(node: Any, apply: Callable, grads: list) -> Any:
     """`apply(node, grads)`, which raised `Batched`, for each sample; the results cannot be differentiated."""
     saved = {name: getattr(node, f"s_{name}") for name in node.SAVED}
-    names = [name for name, value in saved.items() if is_batched(value)]
+    names = [name for name, value in saved.items() if is_wrapper(value)]
     if not names:
-        return per_sample(lambda *some: apply(node, list(some)), tuple(grads))
+        return per_sample(lambda *some: applied(node, apply, list(some)), tuple(grads))
 
     def of_sample(*some: Any) -> Any:
         copy: Any = copy_of(node)
@@ -45,19 +45,27 @@ def apply_per_sample(node: Any, apply: Callable, grads: list) -> Any:
             setattr(copy, f"v_{name}", version_of(value))
             if is_result:
                 setattr(copy, f"c_{name}", version_cell(value))
-        return apply(copy, list(some[: len(grads)]))
+        return applied(copy, apply, list(some[: len(grads)]))
 
     arguments = (*grads, *[saved[name] for name in names])
     results = per_sample(of_sample, arguments)
-    edges = tuple([edge_of(each) for each in arguments if is_batched(each) and each.requires_grad])
+    edges = tuple([edge_of(each) for each in arguments if is_wrapper(each) and each.requires_grad])
     for result in results if edges and modes.grad_enabled() else ():
-        if is_batched(result):
+        if is_wrapper(result):
             refusal: Any = start(
                 object.__new__(NotImplementedNode), edges, (result.shape, result._array.dtype)
             )
             refusal.op_name = f"{type(node).__name__} of batched tensors"
             result._edge = refusal
     return results
+
+
+def applied(node: Any, apply: Callable, grads: list) -> Any:
+    """`apply(node, grads)`; where it meets wrappers that wrap others, for each sample again."""
+    try:
+        return apply(node, grads)
+    except Batched:
+        return apply_per_sample(node, apply, grads)
 
 
 # Note [Calls of inference tensors alone]
@@ -114,26 +122,37 @@ def edges_of(tensors: Sequence[Tensor | None]) -> list:
 
 def is_inference_leaf(tensor: Tensor) -> bool:
     """Whether a tensor was made in inference mode and requires grad."""
-    if is_batched(tensor):
+    if is_wrapper(tensor):
         return False
     return tensor._version_cell.__class__ is InferenceVersion and tensor.requires_grad
 
 
-def stop_at_batched(tensor: Tensor) -> None:
+def stop_at_wrapper(tensor: Tensor) -> None:
     """Stop a function that makes memory after a tensor: of a batched one that is the whole's.
 
     Raises:
         Batched: it is batched.
     """
-    if is_batched(tensor):
+    if is_wrapper(tensor):
         raise Batched
 
 
 def elements_of(tensor: Any) -> Any:
-    """The array of a tensor; of a batched one that of all samples."""
-    while is_batched(tensor):
-        tensor = tensor.together()[0]
+    """The array of a tensor; of a wrapper that of what it wraps in the end."""
+    while is_wrapper(tensor):
+        tensor = tensor.wrapped
     return tensor._array
+
+
+def values_of(tensor: Tensor) -> Any:
+    """The array of a tensor, where a program may look into it.
+
+    Raises:
+        Batched: it may not, since samples differ.
+    """
+    if is_batched(tensor):
+        raise Batched
+    return elements_of(tensor)
 
 
 def tensors_in(args: tuple) -> list[Tensor]:

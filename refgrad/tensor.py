@@ -478,17 +478,22 @@ def wrap(array: np.ndarray) -> Tensor:
     return tensor
 
 
+def is_wrapper(value: Any) -> bool:
+    """Whether a value is a tensor of a transform, see func/wrappers.py: it has no memory of its own."""
+    return value.__class__ is not Tensor and getattr(value.__class__, "IS_WRAPPER", False)
+
+
 def is_batched(value: Any) -> bool:
-    """Whether a value is a batched tensor of `vmap`, see func/batched_tensor.py."""
-    return value.__class__ is not Tensor and getattr(value.__class__, "IS_BATCHED", False)
+    """Whether a value is a batched tensor of `vmap`, or wraps one."""
+    return is_wrapper(value) and value.is_batch
 
 
 def alias(tensor: Tensor, cell: list | None = None, kind: type[Tensor] = Tensor) -> Tensor:
     """A tensor over the same memory, outside the graph and no view; its counter is shared when given.
 
-    Of a batched tensor, the same samples.
+    Of a wrapper, another of the same.
     """
-    if tensor.__class__ is not Tensor and is_batched(tensor):
+    if tensor.__class__ is not Tensor and is_wrapper(tensor):
         return tensor.again()
     new = object.__new__(kind)
     new._array = tensor._array

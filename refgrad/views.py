@@ -23,7 +23,7 @@ from refgrad.graph import (
 )
 from refgrad.layout import Layout, layout_of, strides_of
 from refgrad.storage import INFERENCE, InferenceVersion, version_cell
-from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, is_batched
+from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, is_wrapper
 from refgrad.types import contiguous_format
 
 DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (
@@ -192,7 +192,7 @@ def taken_again(view: Tensor, base: Tensor) -> Tensor:
     if replay is None:
         return base.as_strided(*layout)
     fresh = replay(base)
-    if is_batched(base):
+    if is_wrapper(base):
         return fresh
     if strides_of(fresh._array) != layout.strides or fresh._array.shape != layout.shape:
         fresh = fresh.as_strided(*layout)
@@ -284,7 +284,7 @@ class CopySlices(Node):
         new.replay = view._meta.replay
         new.function = node
         layout = layout_of(view._array)
-        is_strided = new.replay is None or is_batched(base)
+        is_strided = new.replay is None or is_wrapper(base)
         origin = new.base_layout.offset if is_strided else replayed_layout(new.replay, base).offset
         new.view_layout = layout._replace(offset=layout.offset - origin)
         return new
@@ -299,7 +299,7 @@ class CopySlices(Node):
         result = grad.new_empty_strided(self.base_layout.shape, self.base_layout.strides)
         result.copy_(grad)
         part = result if self.replay is None else self.replay(result)
-        if self.replay is None or not is_batched(part) and layout_of(part._array) != self.view_layout:
+        if self.replay is None or not is_wrapper(part) and layout_of(part._array) != self.view_layout:
             part = part.as_strided(*self.view_layout)
         inner = CALL_FUNCTION[0](
             self.function, [part.clone(memory_format=contiguous_format)], create_graph, None

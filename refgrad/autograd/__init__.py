@@ -31,7 +31,7 @@ from refgrad.autograd.variable import Variable
 from refgrad.edges import edge_of
 from refgrad.layout import Size
 from refgrad.saved import RawSaved as SavedTensor
-from refgrad.tensor import Tensor, is_batched, wrap
+from refgrad.tensor import Tensor, is_wrapper, wrap
 
 __all__ = [
     "Function",
@@ -177,7 +177,7 @@ def grad(
 
     def run(gradients: list, keep: bool) -> list:
         edges, targets = root_edges(roots), [input_edge(each) for each in chosen]
-        batched = any(map(is_batched, gradients))
+        batched = any(map(is_wrapper, gradients))
         return engine.execute(edges, gradients, keep, create, targets, False, batched)
 
     if is_grads_batched:  # by `vmap`, which stands on autograd

@@ -13,7 +13,7 @@ from refgrad.graph import Node, Packed, make_edge, set_outputs
 from refgrad.op import calls
 from refgrad.overriding import hand_on, overriding_in
 from refgrad.storage import count_write, version_cell, version_of
-from refgrad.tensor import Tensor, alias, is_batched, type_name
+from refgrad.tensor import Tensor, alias, is_wrapper, type_name
 
 NOT_RETURNED = (
     "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
@@ -39,7 +39,7 @@ class SavedResult:
     __slots__ = ("kept", "cell", "number")
 
     def __init__(self, tensor: Tensor):
-        self.kept = tensor.again() if is_batched(tensor) else tensor._array
+        self.kept = tensor.again() if is_wrapper(tensor) else tensor._array
         self.cell = version_cell(tensor)
         self.number = tensor.output_nr
 

@@ -10,7 +10,7 @@ from refgrad import dtypes
 from refgrad.duals import Apart, is_enabled, remember_result, set_tangent, tangent_of
 from refgrad.graph import split_edge
 from refgrad.storage import version_of
-from refgrad.tensor import Tensor, is_batched, type_name
+from refgrad.tensor import Tensor, is_wrapper, type_name
 
 NOT_DIFFERENTIABLE = (
     "(new_grad_base.is_floating_point() || new_grad_base.is_complex()) && (self_base.is_floating_point() || "
@@ -72,7 +72,7 @@ def prepare(ctx: Any, arguments: tuple) -> Callable | None:
 
 def writes_of(tangent: Tensor) -> int:
     """How often a tangent was written to."""
-    return tangent._version if is_batched(tangent) else version_of(tangent)
+    return tangent._version if is_wrapper(tangent) else version_of(tangent)
 
 
 def run(ctx: Any, arguments: tuple, given: list) -> Any:
@@ -130,7 +130,7 @@ def place(output: Tensor, tangent: Tensor | None, arguments: tuple, given: list,
     """
     if tangent is None:
         raise RuntimeError(NOT_DIFFERENTIABLE)
-    if not is_dirty and not is_batched(tangent) and output._is_view():
+    if not is_dirty and not is_wrapper(tangent) and output._is_view():
         if not tangent._is_view():
             raise RuntimeError(NO_VIEW)
         sources = [t for t in given if t is not None]

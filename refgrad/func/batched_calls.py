@@ -5,17 +5,16 @@ from typing import Any
 
 from refgrad import modes
 from refgrad.call import in_formula
-from refgrad.compiler import recorder_of
-from refgrad.edges import edge_of
 from refgrad.func import trees
-from refgrad.func.batched_tensor import BatchedTensor, is_covered, of_parts, of_whole
-from refgrad.func.levels import Level, stack
+from refgrad.func.batched_tensor import BatchedTensor, of_parts, of_whole
+from refgrad.func.levels import Level, full_name, is_generated, is_write
 from refgrad.func.rules import DECOMPOSED, OLDER, RULES, Moved, Operand, randomness
 from refgrad.func.rules.operands import padded, rank_of
 from refgrad.func.rules.pointwise import broadcast, of_schema
 from refgrad.func.rules.refusals import SLOW, check_allowed, warn_slow
+from refgrad.func.tracked_tensor import live
 from refgrad.op import calls
-from refgrad.samples import PER_SAMPLE, Batched
+from refgrad.samples import Batched
 from refgrad.storage import version_cell, version_of
 from refgrad.tensor import Tensor
 
@@ -28,56 +27,50 @@ NO_INPLACE = (
 )
 
 
-def run(function: Callable, args: tuple, kwargs: dict) -> Any:
-    """Call a function for the batched tensors of the innermost level among the arguments: by a rule, or for
-    each sample."""
+def call(level: Any, function: Callable, args: tuple, kwargs: dict) -> Any:
+    """Make a call that met tensors of transforms as a `vmap` makes it: by a rule, or for each sample."""
     leaves, spec = trees.flatten((args, kwargs))
-    inner = [leaf for leaf in leaves if isinstance(leaf, BatchedTensor)]
-    if not inner:
-        return drawn_apart(function, args, kwargs)
-    level: Any = max((tensor.level for tensor in inner), key=lambda level: level.number)
-    count = level.count
+    leaves = [live(leaf) for leaf in leaves]
+    args, kwargs = trees.unflatten(leaves, spec)
     name = getattr(function, "__name__", "")
+    if not any(isinstance(leaf, BatchedTensor) and leaf.level is level for leaf in leaves):
+        return drawn_apart(level, function, args, kwargs)
     check_allowed(name, args, lambda value: isinstance(value, BatchedTensor))
-    check_target(name, args, level, count)
+    check_target(name, args, level)
     if level.IS_LEGACY:
-        return for_each(level, function, leaves, spec, count)
-
-    def perform() -> Any:
-        result = by_rule(level, function, args, kwargs, count)
-        if result is not NotImplemented:
-            return result
-        if name in SLOW and not level.IS_OLDER:
-            warn_slow(name, count)
-        result = for_each(level, function, leaves, spec, count)
-        return stacked(result) if name in SLOW or level.IS_OLDER else result
-
-    if not is_generated(function) or not (is_covered(level) or any(t._edge is not None for t in inner)):
-        return perform()
-
-    def place_of(value: Any) -> Any:
-        mine = isinstance(value, BatchedTensor) and value.level is level
-        return edge_of(value) if mine else None
-
-    return recorder_of(function)(perform, place_of, *args)
+        return level.below(for_each, (level, function, leaves, spec), {})
+    if (decomposed := decomposition(level, function)) is not None:
+        return decomposed(*args)
+    result = level.below(by_rule, (level, function, args, kwargs), {})
+    if result is not NotImplemented:
+        return result
+    if name in SLOW and not level.IS_OLDER:
+        warn_slow(name, level.count)
+    result = level.below(for_each, (level, function, leaves, spec), {})
+    return level.below(stacked, (result,), {}) if name in SLOW or level.IS_OLDER else result
 
 
-def is_generated(function: Callable) -> bool:
-    """Whether a function is that of an op."""
-    return getattr(function, "__globals__", {}).get("function") is function
+def decomposition(level: Level, function: Callable) -> Callable | None:
+    """The steps of which an op is made under `vmap`, if it is."""
+    if not is_generated(function) or level.IS_OLDER and full_name(function) not in OLDER:
+        return None
+    return DECOMPOSED.get(full_name(function))
 
 
-def drawn_apart(function: Callable, args: tuple, kwargs: dict) -> Any:
-    """A call without batched tensors that stopped because it draws other numbers for each sample.
+def drawn_apart(level: Any, function: Callable, args: tuple, kwargs: dict) -> Any:
+    """A call without tensors of this level: of what is the same for all samples, unless it draws numbers for
+    each.
 
     Raises:
         Batched: it stopped for another reason.
     """
-    level: Any = next((level for level in reversed(stack.levels) if level.kind == "vmap"), None)
-    if level is None or modes.state.randomness != "different":
-        raise Batched
+    try:
+        return level.below(function, args, kwargs)
+    except Batched:
+        if level.randomness != "different":
+            raise
     name = getattr(function, "__name__", "")
-    return of_whole(level, randomness.drawn(name, function, args, kwargs, level.count))
+    return of_whole(level, level.below(randomness.drawn, (name, function, args, kwargs, level.count), {}))
 
 
 def stacked(result: Any) -> Any:
@@ -95,24 +88,20 @@ LIKE = frozenset({"like", "zeros_like", "ones_like", "empty_like", "full_like"})
 NEW = frozenset({"new_zeros", "new_ones", "new_empty", "new_full"})
 
 
-def by_rule(level: Level, function: Callable, args: tuple, kwargs: dict, count: int) -> Any:
+def by_rule(level: Any, function: Callable, args: tuple, kwargs: dict) -> Any:
     """The call made of wholes; NotImplemented where there is no rule for it."""
-    name, known = getattr(function, "__name__", ""), getattr(function, "__globals__", {})
+    name = getattr(function, "__name__", "")
     if name == "detach":
         return args[0].detach()
     operands = [operand(level, arg) for arg in args]
-    if not any(map(is_operand, operands)):
-        return of_shared(level, function, args, operands, kwargs)
     if not is_generated(function) or kwargs:
-        return created(level, name, function, args, kwargs, count)
-    op = known["op"]
+        return created(level, name, function, args, kwargs)
+    op = function.__globals__["op"]
     twin = name != op.function_name
-    full_name = f"{name}{op.name[len(op.function_name) :]}"
-    if level.IS_OLDER and full_name not in OLDER:
+    full = full_name(function)
+    if level.IS_OLDER and full not in OLDER:
         return NotImplemented
-    if full_name in DECOMPOSED:
-        return DECOMPOSED[full_name](*[unfollowed(arg) for arg in args])
-    rule = OLDER[full_name] if level.IS_OLDER else RULES.get(full_name)
+    rule = OLDER[full] if level.IS_OLDER else RULES.get(full)
     if rule is None and (name in SLOW or not op.promote):
         return NotImplemented
     rule = rule or of_schema(op)
@@ -141,13 +130,11 @@ def aligned(function: Callable, operands: list) -> Tensor:
     return function(*operands)
 
 
-def created(level: Level, name: str, function: Callable, args: tuple, kwargs: dict, count: int) -> Any:
+def created(level: Any, name: str, function: Callable, args: tuple, kwargs: dict) -> Any:
     """New tensors after a batched one: of its whole, or of the size asked for, one for each sample."""
     if not args or not isinstance(args[0], BatchedTensor) or args[0].level is not level:
         return NotImplemented
     whole, dim = args[0].together()
-    if dim is None:
-        return NotImplemented
     if name in randomness.LIKE:
         found = randomness.like(function, Operand(whole, dim), args[1:], kwargs)
         return of_wholes(level, Moved(found.whole, found.dim)) if isinstance(found, Operand) else found
@@ -156,11 +143,11 @@ def created(level: Level, name: str, function: Callable, args: tuple, kwargs: di
     if name in LIKE:
         return of_wholes(level, Moved(function(whole, *args[1:], **kwargs), dim))
     if name == "new_empty_strided":
-        return of_wholes(level, apart_in_memory(function, whole, args[1:], kwargs, count))
+        return of_wholes(level, apart_in_memory(function, whole, args[1:], kwargs, level.count))
     if name in NEW and len(args) > 1:
         size = args[1:] if isinstance(args[1], int) else args[1]
         rest = () if isinstance(args[1], int) else args[2:]
-        return of_wholes(level, function(whole, (count, *size), *rest, **kwargs))
+        return of_wholes(level, function(whole, (level.count, *size), *rest, **kwargs))
     return NotImplemented
 
 
@@ -174,8 +161,7 @@ def apart_in_memory(function: Callable, whole: Tensor, args: tuple, kwargs: dict
 def operand(level: Level, argument: Any) -> Any:
     """An argument as a rule gets it."""
     if isinstance(argument, BatchedTensor) and argument.level is level:
-        whole, dim = argument.together()
-        return whole if dim is None else Operand(whole, dim)
+        return Operand(*argument.together())
     if isinstance(argument, (list, tuple)) and any(isinstance(each, Tensor) for each in argument):
         return [operand(level, each) for each in argument]
     return argument
@@ -184,20 +170,6 @@ def operand(level: Level, argument: Any) -> Any:
 def is_operand(argument: Any) -> bool:
     """Whether an argument, as a rule gets it, is batched or holds what is."""
     return isinstance(argument, Operand) or isinstance(argument, list) and any(map(is_operand, argument))
-
-
-def unfollowed(argument: Any) -> Any:
-    """An argument outside the graph of samples."""
-    return argument.again() if isinstance(argument, BatchedTensor) else argument
-
-
-def of_shared(level: Level, function: Callable, args: tuple, operands: list, kwargs: dict) -> Any:
-    """A call of tensors that are the same for all samples."""
-    own = args[0].__dict__ if isinstance(args[0], BatchedTensor) else {}
-    result = function(*operands, **kwargs)
-    if result is own.get("whole") and result is not None:
-        return args[0]
-    return trees.mapped(lambda one: of_whole(level, one, None) if isinstance(one, Tensor) else one, result)
 
 
 def of_wholes(level: Level, result: Any) -> Any:
@@ -218,13 +190,13 @@ def rebuilt(like: Any, items: list) -> Any:
     return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)
 
 
-def for_each(level: Level, function: Callable, leaves: list, spec: trees.Spec, count: int) -> Any:
+def for_each(level: Any, function: Callable, leaves: list, spec: trees.Spec) -> Any:
     """Call a function once for each sample.
 
     Raises:
         Batched: there are none.
     """
-    if not count:
+    if not level.count:
         raise Batched
     first = leaves[0] if leaves else None
     is_mine = isinstance(first, BatchedTensor) and first.level is level
@@ -232,7 +204,7 @@ def for_each(level: Level, function: Callable, leaves: list, spec: trees.Spec, c
     before = version_of(whole) if whole is not None and not isinstance(whole, BatchedTensor) else None
     results: list = []
     start = randomness.start_of_samples()
-    for i in range(count):
+    for i in range(level.count):
         mine = [
             leaf.samples[i] if isinstance(leaf, BatchedTensor) and leaf.level is level else leaf
             for leaf in leaves
@@ -281,25 +253,25 @@ def placed(name: str, args: Sequence[Any], level: Level, results: list) -> list:
     return results
 
 
-def check_target(name: str, args: tuple, level: Level, count: int) -> None:
+def check_target(name: str, args: tuple, level: Any) -> None:
     """Refuse to write batched values into a tensor that is the same for all samples.
 
     Raises:
         RuntimeError: that is what an in-place function is asked for.
         Batched: the same, by a gradient formula, which then runs for each sample.
     """
-    inplace = name.endswith("_") and not name.endswith("__")
-    if not inplace or not args:
+    if not is_write(name) or not args:
         return
     target = args[0]
-    is_mine = isinstance(target, BatchedTensor) and target.level is level
-    if is_mine and not (target.is_shared and any(is_operand(operand(level, arg)) for arg in args)):
+    if isinstance(target, BatchedTensor) and target.level is level:
         return
     if in_formula():
         raise Batched
     if name in ("add_", "sub_", "mul_", "div_"):
         shape = list(target.shape)
-        raise RuntimeError(f"output with shape {shape} doesn't match the broadcast shape {[count, *shape]}")
+        raise RuntimeError(
+            f"output with shape {shape} doesn't match the broadcast shape {[level.count, *shape]}"
+        )
     if name == "bernoulli_" and modes.state.randomness == "same":
         raise RuntimeError(randomness.NO_SAME)
     raise RuntimeError(NO_INPLACE.format("bernoulli" if name == "bernoulli_" else "arithmetic"))
@@ -314,6 +286,3 @@ def merged(level: Any, results: list) -> Any:
         columns = [merged(level, list(column)) for column in zip(*results, strict=True)]
         return rebuilt(first, columns)
     return first
-
-
-PER_SAMPLE.append(run)

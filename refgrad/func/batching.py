@@ -10,7 +10,7 @@ from typing import Any
 
 from refgrad import modes
 from refgrad.func import trees
-from refgrad.func.batched_calls import merged
+from refgrad.func.batched_calls import call, merged
 from refgrad.func.batched_tensor import BatchedTensor, of_whole, split
 from refgrad.func.levels import Level, stack
 from refgrad.func.rules.randomness import one_sample, start_of_samples
@@ -30,35 +30,30 @@ NO_BRANCH = (
 
 
 class BatchLevel(Level):
-    """A running `vmap`: grad mode stays as it is."""
+    """A running `vmap`."""
 
-    IS_LEGACY = False
+    kind = "vmap"
     NO_ITEM = NO_ITEM
     NO_BRANCH = NO_BRANCH
     NO_PRINT: str | None = None
-    IS_OLDER = False
 
     def __init__(self, randomness: str, count: int):
-        super().__init__("vmap")
+        super().__init__()
         self.randomness = randomness
         self.count = count
 
-    def shared(self, tensor: Tensor) -> BatchedTensor:
-        """A tensor that is the same for all samples, as one of them."""
-        return of_whole(self, tensor, None)
-
     def __enter__(self) -> "BatchLevel":
-        before = modes.state.grad
         super().__enter__()
-        modes.set_grad(before)
         self.outer_randomness, modes.state.randomness = modes.state.randomness, self.randomness
         return self
 
     def __exit__(self, *exception: object) -> None:
-        before = modes.state.grad
         modes.state.randomness = self.outer_randomness
         super().__exit__(*exception)
-        modes.set_grad(before)
+
+    def call(self, function: Callable, args: tuple, kwargs: dict) -> Any:
+        """Make a call of what is batched, of wholes or for each sample."""
+        return call(self, function, args, kwargs)
 
 
 def vmap(
@@ -236,8 +231,6 @@ def joined(name: str, level: Level, output: Any, out_dims: Any) -> Any:
 
 def one(name: str, level: Any, leaf: Any, dim: int | None) -> Any:
     """One output with the batch dimension at `dim`."""
-    if isinstance(leaf, BatchedTensor) and leaf.level is level and leaf.is_shared:
-        leaf = leaf.together()[0]
     mine = isinstance(leaf, BatchedTensor) and leaf.level is level
     if dim is None:
         if mine:

@@ -12,6 +12,7 @@ from refgrad.func import trees
 from refgrad.func.batched_tensor import BatchedTensor
 from refgrad.func.batching import innermost, selected, whole_of
 from refgrad.func.levels import stack
+from refgrad.func.tracked_tensor import live, value_of
 from refgrad.func.vmapped import vmapped
 
 SEE = " For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
@@ -39,18 +40,26 @@ def transformed(function: Any, args: tuple) -> Any:
     level: Any = innermost()
     if level is None:
         return UNHANDLED
+    if level.kind == "vmap":
+        return batched(function, args, level)
     if level.kind == "jvp":
         if level.is_mapped:
             check_vmap(function)
         if function.jvp is Function.jvp:
             return function.jvp(None)
-    if level.kind != "vmap":
-        samples = level.samples
-        is_mine = any(isinstance(leaf, BatchedTensor) and leaf.level is samples for leaf in args)
-        return generated(function, samples).apply(*args) if is_mine else UNHANDLED
+    return tracked_by(level, function).apply(*args)
+
+
+def batched(function: Any, args: tuple, level: Any) -> Any:
+    """The result of a Function in a `vmap`.
+
+    Raises:
+        RuntimeError: it has no rule for it, or two.
+    """
     check_vmap(function)
-    if not any(isinstance(arg, BatchedTensor) for arg in trees.flatten(args)[0]):
-        return UNHANDLED
+    if not any(isinstance(arg, BatchedTensor) and arg.level is level for arg in trees.flatten(args)[0]):
+        with lowered(1):
+            return function.apply(*args)
     values, dims = whole_of(args, level)
     with lowered(1):
         if function.generate_vmap_rule:
@@ -74,18 +83,16 @@ def lowered(count: int) -> Iterator[None]:
         modes.state.transforms += count
 
 
-def generated(function: Any, samples: Any) -> Any:
-    """The Function of a `grad` within a `vmap`: its `forward` is the other's under the `vmap` alone."""
+def tracked_by(level: Any, function: Any) -> Any:
+    """The Function of a level of derivatives: its `forward` is the other's one level further out."""
 
     def forward(*args: Any) -> Any:
-        inner = [
-            arg.again() if isinstance(arg, BatchedTensor) and arg.level is samples else arg for arg in args
-        ]
-        above = len(stack.levels) - 1 - stack.levels.index(samples)
-        with lowered(above), enable_grad():
-            output = function.apply(*inner)
-        given = {id(one): arg for one, arg in zip(inner, args, strict=True)}
-        return trees.mapped(lambda leaf: given.get(id(leaf), leaf), output)
+        leaves, spec = trees.flatten(args)
+        values = [value_of(live(leaf), level) for leaf in leaves]
+        with lowered(1), enable_grad():
+            output = function.apply(*trees.unflatten(values, spec))
+        given = {id(value): leaf for value, leaf in zip(values, leaves, strict=True)}
+        return trees.mapped(lambda leaf: level.shown(leaf, given), output)
 
     names = ("setup_context", "backward", "vjp", "jvp")
     methods = {name: staticmethod(getattr(function, name)) for name in names}

@@ -8,10 +8,10 @@ from refgrad import duals, modes
 from refgrad.autograd.forward_ad import dual_level, unpack_dual
 from refgrad.autograd.tangent_rules import MOVED_BY, UNSUPPORTED
 from refgrad.autograd.tangents import check_supported
-from refgrad.edges import edge_of
+from refgrad.edges import accumulator, edge_of
 from refgrad.func import trees
 from refgrad.func.levels import (
-    Level,
+    DerivativeLevel,
     checked_aux,
     chosen_arguments,
     entered,
@@ -19,6 +19,7 @@ from refgrad.func.levels import (
     stack,
     with_arguments,
 )
+from refgrad.func.tracked_tensor import tracked
 from refgrad.graph import NotImplementedNode, split_edge
 from refgrad.op import OPS, calls
 from refgrad.tensor import Tensor, is_batched
@@ -44,7 +45,7 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> tuple:
-        with Level("grad") as level:
+        with DerivativeLevel("grad") as level:
             inputs = entered(level, chosen_arguments(argnums, args))
             output = func(*with_arguments(args, argnums, inputs), **kwargs)
             output, aux = split_aux("grad_and_value(f)(*args)", output, has_aux)
@@ -127,7 +128,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
 def vjp_at(func: Callable, args: tuple, argnums: Any, has_aux: bool = False) -> tuple:
     """As `vjp`, with respect to chosen arguments."""
-    with Level("grad") as level:
+    with DerivativeLevel("grad") as level:
         inputs = entered(level, chosen_arguments(argnums, args) if args else ())
         output, aux = split_aux("vjp(f, *primals)", func(*with_arguments(args, argnums, inputs)), has_aux)
         outputs, spec = checked_outputs("vjp(f, *primals)", output)
@@ -141,7 +142,7 @@ def vjp_at(func: Callable, args: tuple, argnums: Any, has_aux: bool = False) -> 
 
         def left(value: Any) -> Any:
             if id(value) not in outside:
-                outside[id(value)] = level.leave(value, spare=True)
+                outside[id(value)] = level.leave(value)
             return outside[id(value)]
 
         if has_aux:
@@ -162,10 +163,8 @@ def vjp_at(func: Callable, args: tuple, argnums: Any, has_aux: bool = False) -> 
             gradients = pulled(outputs, leaves, given)
         finally:
             modes.state.pulls -= 1
-        return trees.unflatten([level.leave(each, spare=True) for each in gradients], input_spec)
+        return trees.unflatten([level.leave(each) for each in gradients], input_spec)
 
-    pull.level = level
-    pull.inside = leaves, outputs
     return (seen, pull, aux) if has_aux else (seen, pull)
 
 
@@ -175,7 +174,7 @@ class Linear:
     It is found by differentiating twice: the vjp is linear in the cotangent, and the vjp of that is the jvp.
     """
 
-    def __init__(self, level: Level, inputs: list, outputs: list):
+    def __init__(self, level: DerivativeLevel, inputs: list, outputs: list):
         self.level = level
         self.outputs = outputs
         self.cotangents = [self.cotangent(output) for output in outputs]
@@ -201,7 +200,7 @@ class Linear:
         return batched.new_zeros(output.shape, dtype=output.dtype)
 
 
-def linear_at(func: Callable, args: tuple, argnums: Any, has_aux: bool, level: Level) -> tuple:
+def linear_at(func: Callable, args: tuple, argnums: Any, has_aux: bool, level: DerivativeLevel) -> tuple:
     """Run `func` inside a level: its derivative, its outputs, their spec and the auxiliary output."""
     if duals.LEVELS and duals.LEVELS[-1].primal is None:
         duals.refuse_nesting()
@@ -219,7 +218,7 @@ def linear_at(func: Callable, args: tuple, argnums: Any, has_aux: bool, level: L
 
 def nodes_between(outputs: list, inputs: list) -> list:
     """The nodes on the way from outputs to the tensors that came into the level, first made first."""
-    ends = {each._meta.accumulator() for each in inputs}
+    ends = {accumulator(each) for each in inputs}
     leads: dict[Any, bool] = dict.fromkeys(ends, True)
     roots = [output.grad_fn for output in outputs if output.requires_grad and output.grad_fn is not None]
     pending = list(roots)
@@ -239,7 +238,7 @@ def nodes_between(outputs: list, inputs: list) -> list:
 
 def is_moved(output: Tensor, inputs: list) -> bool:
     """Whether in PyTorch an output has a tangent, be it of zeros: ops with one lead there from an input."""
-    ends = {each._meta.accumulator() for each in inputs}
+    ends = {accumulator(each) for each in inputs}
     pending = [edge_of(output)] if output.requires_grad else []
     seen = set()
     while pending:
@@ -317,7 +316,7 @@ def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, ha
     check_tangents(primals, tangents)
     if not stack.levels and not duals.LEVELS:
         return outermost_jvp(func, primals, tangents, has_aux)
-    with Level("jvp") as level:
+    with DerivativeLevel("jvp") as level:
         numbers = tuple(range(len(primals)))
         linear, outputs, spec, aux = linear_at(func, primals, numbers, has_aux, level)
         directions = linear(trees.flatten(tangents)[0])
@@ -339,22 +338,23 @@ def lone_alias(tensor: Tensor) -> Tensor:
 def outermost_jvp(func: Callable, primals: tuple, tangents: Any, has_aux: bool) -> tuple:
     """As `jvp` outside other transforms: with dual tensors, so that ops move tangents by their own rules."""
     name = "jvp(f, primals, tangents)"
-    with Level("jvp") as level:
-        with dual_level():
-            duals.LEVELS[-1].primal = lone_alias
-            given, spec = trees.flatten(primals)
-            places = [lone_alias(each) for each in given]
-            for place, way in zip(places, trees.flatten(tangents)[0], strict=True):
-                duals.set_tangent(place, way)
-            output, aux = split_aux(name, func(*trees.unflatten(places, spec)), has_aux)
+    with dual_level():
+        duals.LEVELS[-1].primal = lone_alias
+        given, spec = trees.flatten(primals)
+        places = [lone_alias(each) for each in given]
+        for place, way in zip(places, trees.flatten(tangents)[0], strict=True):
+            duals.set_tangent(place, way)
+        with DerivativeLevel("jvp") as level:
+            inside = [tracked(level, place) for place in places]
+            output, aux = split_aux(name, func(*trees.unflatten(inside, spec)), has_aux)
             if has_aux:
                 checked_aux(aux)
             outputs, spec = checked_outputs(name, output)
-            ways = [unpack_dual(each).tangent for each in outputs]
-        pairs = zip(outputs, ways, strict=True)
-        ways = [calls.zeros_like(each) if way is None else level.leave(way) for each, way in pairs]
-        outputs = [level.leave(each) for each in outputs]
-        aux = trees.mapped(level.leave, aux)
+            outputs = [level.leave(each) for each in outputs]
+            aux = trees.mapped(level.leave, aux)
+        ways = [unpack_dual(each).tangent for each in outputs]
+    pairs = zip(outputs, ways, strict=True)
+    ways = [calls.zeros_like(each) if way is None else way for each, way in pairs]
     value = trees.unflatten([calls.alias(each) for each in outputs], spec)
     moved = trees.unflatten(ways, spec)
     aux = trees.mapped(calls.alias, aux) if has_aux else None
@@ -363,13 +363,13 @@ def outermost_jvp(func: Callable, primals: tuple, tangents: Any, has_aux: bool) 
 
 def linearize(func: Callable, *primals: Any) -> tuple:
     """The output of `func` at `primals`, and its derivative there as a function of tangents."""
-    with Level("jvp") as level:
+    with DerivativeLevel("jvp") as level:
         linear, outputs, spec, _ = linear_at(func, primals, tuple(range(len(primals))), False, level)
-        value = trees.unflatten([level.leave(each, spare=True) for each in outputs], spec)
+        value = trees.unflatten([level.leave(each) for each in outputs], spec)
 
     def move(*tangents: Any) -> Any:
         check_tangents(primals, tangents)
         directions = linear(trees.flatten(tangents)[0])
-        return trees.unflatten([level.leave(each, spare=True) for each in directions], spec)
+        return trees.unflatten([level.leave(each) for each in directions], spec)
 
     return value, move

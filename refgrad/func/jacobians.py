@@ -8,7 +8,7 @@ from typing import Any
 from refgrad.func import trees
 from refgrad.func.batching import vmap
 from refgrad.func.derivatives import linear_at, vjp_at
-from refgrad.func.levels import Level, check_argnums, chosen_arguments
+from refgrad.func.levels import DerivativeLevel, check_argnums, chosen_arguments
 from refgrad.op import calls
 from refgrad.tensor import Tensor
 
@@ -103,10 +103,7 @@ def jacrev(
         by_input = [
             rows_of(None if found_rows is None else found_rows[i], outputs, x) for i, x in enumerate(inputs)
         ]
-        blocks = [
-            trees.unflatten([pull.level.leave(block) for block in some], input_spec)
-            for some in zip(*by_input, strict=True)
-        ]
+        blocks = [trees.unflatten(some, input_spec) for some in zip(*by_input, strict=True)]
         jacobian = trees.unflatten(blocks, output_spec)
         return (jacobian, found[2]) if has_aux else jacobian
 
@@ -137,7 +134,7 @@ def jacfwd(
             )
         inputs, input_spec = trees.flatten(chosen_arguments(argnums, args))
         check_real("jacfwd", "inputs", inputs)
-        with Level("jvp", is_mapped=True) as level:
+        with DerivativeLevel("jvp", is_mapped=True) as level:
             linear, outputs, output_spec, aux = linear_at(func, args, argnums, has_aux, level)
             check_real("jacfwd", "outputs", outputs)
             columns = for_all(lambda some: [level.leave(moved) for moved in linear(some)], inputs, chunk_size)

@@ -1,29 +1,25 @@
-"""Levels: one for each transform that is running, and how tensors enter and leave them.
+"""Levels: one for each transform that is running, and how calls go through them.
 
-*Level*: a running `grad`, `vjp`, `jvp` or `vmap`; inner ones have higher numbers. *Entry*: the node of a
-tensor that came into a level; it hides the tensor's history from the function and passes gradients on to
-it. *Live*: an edge from which a gradient reaches a leaf outside the level.
-
-All levels share one graph; those within a `vmap` share that of its samples, see batched_tensor.py. Inside, an
-entered tensor is a leaf; outside, a result shows the graph that remains when entries are taken out: what led
-only to them is gone. Where the level goes on to need its graph, as in `vjp`, the graph outside is a copy, so
-that neither is freed with the other.
+*Level*: a running `grad`, `vjp`, `jvp` or `vmap`; inner ones have higher numbers. A call that meets a wrapper
+is made by the innermost level: it takes its own wrappers off the arguments, makes the call one level further
+out, where the next level does the same, and puts wrappers on the results. A level of derivatives records the
+call on the way, in a graph of its own, see tracked_tensor.py; a `vmap` makes it of wholes, see
+batched_calls.py. What is made inside of nothing that a level shows is wrapped, too, when it is made.
 """
 
 import threading
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from refgrad import autograd, modes
 from refgrad.autograd.grad_mode import enable_grad
-from refgrad.duals import keep_tangent, tangent_of, with_tangent_of
+from refgrad.compiler import recorder_of
 from refgrad.edges import edge_of
 from refgrad.func import trees
-from refgrad.graph import PENDING, AccumulateGrad, Node, copy_of, make_edge, split_edge, start
-from refgrad.storage import version_cell, version_of
-from refgrad.tensor import AutogradMeta, Tensor, alias, is_batched, meta_of
-from refgrad.views import CopySlices
+from refgrad.func.tracked_tensor import TrackedTensor, is_own, live, tracked, value_of
+from refgrad.func.wrappers import directly
+from refgrad.samples import PER_SAMPLE, Batched
+from refgrad.tensor import Tensor, is_wrapper
 
 NO_HOOKS = (
     "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with "
@@ -31,16 +27,11 @@ NO_HOOKS = (
 )
 RARE_MODES: dict[str, dict] = {"grad": {"hooks_disabled": NO_HOOKS}, "jvp": {"saved_tensor_hooks": ()}}
 NO_REAL_TYPE = "only Tensors of floating point dtype can require gradients"
-
-
-class Entry(AccumulateGrad):
-    """The node of a tensor inside a level: the gradient goes on to where the tensor came from."""
-
-    __slots__ = ()
-
-    def apply(self, grads: list, create_graph: bool, needed: object) -> tuple | list:
-        """Pass the gradient on."""
-        return list(grads)
+CAPTURED = (
+    "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place "
+    "operation ({}) that would mutate a captured Tensor. This is not supported; please rewrite the function "
+    "being transformed to explicitly accept the mutated Tensor(s) as inputs."
+)
 
 
 class Stack(threading.local):
@@ -54,48 +45,77 @@ stack = Stack()
 
 
 class Level:
-    """One running transform, as context manager: within it grad mode is on.
+    """One running transform, as context manager."""
+
+    IS_LEGACY = IS_OLDER = False
+    kind = ""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.has_ended = False
+        self.grad = True  # the grad mode outside
+
+    def __enter__(self) -> Any:
+        stack.levels.append(self)
+        self.number = len(stack.levels)
+        self.grad = modes.grad_enabled()
+        modes.state.transforms += 1
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        modes.state.transforms -= 1
+        stack.levels.pop()
+        self.has_ended = True
+
+    def below(self, function: Callable, args: Any, kwargs: dict) -> Any:
+        """Call a function one level further out."""
+        before = modes.state.grad
+        stack.levels.pop()
+        if before and not self.grad:
+            modes.set_grad(False)
+        try:
+            return directly(function, args, kwargs)
+        finally:
+            stack.levels.append(self)
+            if modes.state.grad is not before:
+                modes.set_grad(before)
+
+    def call(self, function: Callable, args: tuple, kwargs: dict) -> Any:
+        """Make a call that met tensors of transforms, as this level makes it."""
+        raise NotImplementedError
+
+
+class DerivativeLevel(Level):
+    """A running `grad`, `vjp` or `jvp`; grad mode is on in it.
 
     Hooks on saved tensors are refused in a `grad`, and take no part in a `jvp`, which records nothing in
     PyTorch.
     """
 
     def __init__(self, kind: str, is_mapped: bool = False):
+        super().__init__()
         self.kind = kind
         self.is_mapped = is_mapped  # whether its tangents come from a `vmap`
-        self.number = -2
         self.rare: dict[str, Any] = {}  # the rare modes before it
-        self.copies: WeakKeyDictionary = WeakKeyDictionary()  # node -> its copy, or False
-        self.samples: Any = None  # the innermost `vmap` within which it runs: the graph is one of its samples
 
-    def __enter__(self) -> "Level":
-        hidden = any(level.rare.get("saved_tensor_hooks") for level in stack.levels)
+    def __enter__(self) -> "DerivativeLevel":
+        hidden = any(level.rare.get("saved_tensor_hooks") for level in derivative_levels())
         if self.kind == "grad" and (hidden or modes.state.rare.saved_tensor_hooks):
             raise RuntimeError(NO_HOOKS)
-        self.rare = modes.set_rare(**RARE_MODES.get(self.kind, {}))
+        self.rare = modes.set_rare(track=track, **RARE_MODES[self.kind])
         if not stack.levels:
-            modes.state.wraps = self.kind != "vmap"
-        stack.levels.append(self)
-        self.number = len(stack.levels)
-        self.begin = modes.peek_sequence()
-        below = [each for each in stack.levels[:-1] if each.kind == "vmap" and not each.IS_LEGACY]
-        self.samples = below[-1] if below else None
-        self.grad = modes.grad_enabled()
-        modes.state.transforms += 1
+            modes.state.wraps = True
+        super().__enter__()
         self.mode = enable_grad()
         self.mode.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.mode.__exit__(*exception)
-        modes.state.transforms -= 1
-        stack.levels.pop()
+        super().__exit__(*exception)
         if not stack.levels:
             modes.state.wraps = False
-        self.number = -2
         modes.set_rare(**self.rare)
-
-    # Entering -----------------------------------------------------------------------------------------------
 
     def enter(self, tensor: Any) -> Tensor:
         """The tensor as the function sees it: a leaf that requires grad.
@@ -105,136 +125,103 @@ class Level:
         """
         if not tensor.is_floating_point() and not tensor.is_complex():
             raise RuntimeError(NO_REAL_TYPE)
-        samples = self.samples
-        is_mine = samples is None or is_batched(tensor) and tensor.level is samples
-        outside = edge_of(tensor) if self.grad and is_mine else None
-        entry = start(object.__new__(Entry), (outside,), (tensor._array.shape, tensor._array.dtype))
-        inside = alias(tensor, version_cell(tensor)) if is_mine else samples.shared(tensor)
-        meta = inside._meta = AutogradMeta()
-        meta.requires_grad = True
-        meta.accumulator = lambda: entry  # type: ignore[assignment]
-        entry.variable = inside
-        inside._edge = PENDING
-        inside.__dict__.update(_level=self, _outside=tensor)
-        return inside if is_batched(inside) else with_tangent_of(tensor, inside)
+        inside = tracked(self, value_of(live(tensor), self))
+        inside._set_requires_grad(True)
+        return inside
 
-    # Leaving ------------------------------------------------------------------------------------------------
+    def leave(self, tensor: Any) -> Any:
+        """The tensor as it is outside."""
+        if is_wrapper(tensor) and not isinstance(tensor, TrackedTensor):
+            return tensor.map_whole(self.leave)  # of a `vmap` that runs within this level
+        return value_of(tensor, self)
 
-    def leave(self, tensor: Any, spare: bool = False) -> Any:
-        """The tensor as it is outside; `spare` keeps the graph as it is, because the level still needs it."""
-        if not isinstance(tensor, Tensor):
-            return tensor
-        if tensor.__dict__.get("_level") is self:
-            return tensor.__dict__["_outside"]
-        if is_batched(tensor) and tensor.level is not self.samples:  # by a `vmap` that runs within this level
-            return tensor.map_whole(lambda whole: self.leave(whole, spare))
-        if modes.DUALS and (tangent := tangent_of(tensor)) is not None:
-            keep_tangent(meta_of(tensor), self.leave(tangent, spare))
-        if not tensor.requires_grad:
-            return tensor
-        edge = self.outer(edge_of(tensor), spare) if self.grad else None
-        if edge is not None and edge is edge_of(tensor):
-            return tensor
-        outside = alias(tensor, version_cell(tensor))
-        if not is_batched(tensor):
-            outside = with_tangent_of(tensor, outside)
-        if tensor._is_view() and self.kind == "grad":  # tangents are found in another way than PyTorch's
-            self.show(outside, tensor._meta, edge, spare)
-        else:
-            outside._edge = edge
-        return outside
+    def call(self, function: Callable, args: tuple, kwargs: dict) -> Any:
+        """Make a call with the values of the level's tensors, and record it."""
+        leaves, spec = trees.flatten((args, kwargs))
+        leaves = [live(leaf) for leaf in leaves]
+        values = [value_of(leaf, self) for leaf in leaves]
+        is_captured = bool(leaves) and isinstance(leaves[0], Tensor) and self.captures(leaves[0])
+        if is_captured and is_write(getattr(function, "__name__", "")):
+            raise RuntimeError(CAPTURED.format(schema_name(function)))
+        is_captured = is_captured and is_generated(function) and function.__globals__["op"].is_view
+        given = {id(value): leaf for value, leaf in zip(values, leaves, strict=True)}
 
-    def show(self, outside: Tensor, inner: AutogradMeta, edge: Any, spare: bool) -> None:
-        """Make `outside` a view at this edge, of the base of a view inside as that is outside."""
-        meta = meta_of(outside)
-        meta.base = self.leave(inner.base, spare)
-        meta.creation, meta.replay, meta.seen_version = inner.creation, inner.replay, inner.seen_version
-        meta.edge, outside._edge = edge, PENDING
+        def perform() -> Any:
+            some, options = trees.unflatten(values, spec)
+            result = self.below(function, some, options)
+            return trees.mapped(lambda leaf: self.shown(leaf, given, is_captured), result)
 
-    def outer(self, edge: Any, spare: bool) -> Any:
-        """The edge as seen from outside, None when it is not live; the graph is changed on the way, or copied
-        to `spare` it."""
-        if edge is None or edge.__class__ is tuple and edge[0] is None:
-            return edge
-        known: Any = self.copies if spare else {}
-        self.settle(split_edge(edge)[0], known, spare)
-        return self.seen(edge, known)
+        if not is_generated(function):
+            return perform()
+        some, options = trees.unflatten(leaves, spec)
+        return recorder_of(function)(perform, self.place_of, *some, **options)
 
-    def seen(self, edge: Any, known: Any) -> Any:
-        """An edge whose node is settled, as seen from outside."""
-        node = None if edge is None else split_edge(edge)[0]
-        if node is None:
-            return edge
-        if type(node) is Entry:
-            level = node.variable.__dict__["_level"]
-            if level is self:
-                return node._next_edges[0]
-            if level.number < 0:  # of an inner level that ended
-                return self.seen(node._next_edges[0], known)
-        found = known.get(node, True)
-        if found is True or not found:
-            return edge if found else None
-        return make_edge(found, split_edge(edge)[1])
+    def captures(self, tensor: Tensor) -> bool:
+        """Whether a tensor's memory comes from outside, though it did not enter."""
+        return not is_own(tensor, self) or tensor.__dict__["is_captured"]
 
-    def settle(self, root: Node, known: Any, spare: bool) -> None:
-        """Find out which nodes below `root`, made since the level began, are live; let their edges skip the
-        entries, or those of their copies."""
-        pending = [root]
-        while pending:
-            node = pending[-1]
-            if node in known or self.is_old(node):
-                pending.pop()
-                continue
-            below = [split_edge(edge)[0] for edge in node._next_edges if edge is not None]
-            ahead = [n for n in below if n is not None and n not in known and not self.is_old(n)]
-            if ahead:
-                pending += ahead
-                continue
-            pending.pop()
-            if type(node) is Entry and node.variable.__dict__["_level"] is self:
-                known[node] = node._next_edges[0] is not None
-                continue
-            edges = tuple([self.seen(edge, known) for edge in node._next_edges])
-            known[node] = any(edge is not None for edge in edges)
-            if spare and known[node]:
-                known[node] = node = self.copied(node)
-            elif spare:
-                continue
-            node._next_edges = edges
-            for name, position in getattr(node, "GUARDS", {}).items():
-                if edges[position] is None:  # saved for this gradient alone
-                    setattr(node, f"s_{name}", None)
+    def shown(self, value: Any, given: dict[int, Any], is_captured: bool = False) -> Any:
+        """What a call gave, as the level shows it: what went into it is the same object that it was."""
+        if not isinstance(value, Tensor):
+            return value
+        return given[id(value)] if id(value) in given else tracked(self, value, is_captured)
 
-    def copied(self, node: Any) -> Any:
-        """A copy of a node for the graph outside, with what it saved as seen from there."""
-        copy: Any = copy_of(node)
-        copy._node_hooks = None
-        for name in node.SAVED:
-            saved: Any = getattr(node, f"s_{name}")
-            version: Any = getattr(node, f"v_{name}", None)
-            if isinstance(saved, tuple):
-                saved = tuple([self.beside(*each) for each in zip(saved, version, strict=True)])
-            setattr(copy, f"s_{name}", self.beside(saved, version))
-        if isinstance(node, CopySlices) and isinstance(node.function, Node):
-            copy.function = self.copied(node.function)
-            copy.function._next_edges = tuple([self.seen(e, self.copies) for e in node.function._next_edges])
-        return copy
+    def place_of(self, value: Any) -> Any:
+        """The edge of an argument in the level's graph."""
+        return edge_of(value) if is_own(value, self) else None
 
-    def beside(self, saved: Any, version: Any) -> Any:
-        """What a node saved, if a tensor that was not written since, at its place in the graph outside."""
-        if not isinstance(saved, Tensor) or not saved.requires_grad:
-            return saved
-        if saved.__dict__.get("_level") is self:
-            return saved.__dict__["_outside"]
-        if version_of(saved) != version:
-            return saved
-        outside = alias(saved, version_cell(saved))
-        outside._edge = self.outer(edge_of(saved), spare=True)
-        return outside if is_batched(saved) else with_tangent_of(saved, outside)
 
-    def is_old(self, node: Node) -> bool:
-        """Whether a node is a leaf's, or older than the level."""
-        return type(node) is AccumulateGrad or node._order < self.begin
+def derivative_levels() -> list:
+    """The levels that track tensors, outermost first."""
+    return [level for level in stack.levels if isinstance(level, DerivativeLevel)]
+
+
+def track(tensor: Any) -> Any:
+    """A tensor that was just made, of none that a level shows, as the levels show it."""
+    is_view = tensor._meta is not None and tensor._meta.base is not None
+    for level in derivative_levels():
+        tensor = tracked(level, tensor, is_view)
+    return tensor
+
+
+def run(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """Make a call that met a tensor of a transform, by the innermost level that runs.
+
+    Raises:
+        Batched: there is none, nor was there one.
+    """
+    if stack.levels:
+        return stack.levels[-1].call(function, args, kwargs)
+    leaves, spec = trees.flatten((args, kwargs))
+    values = [live(leaf) for leaf in leaves]
+    if all(value is leaf for value, leaf in zip(values, leaves, strict=True)):
+        raise Batched
+    args, kwargs = trees.unflatten(values, spec)
+    return function(*args, **kwargs)
+
+
+PER_SAMPLE.append(run)
+
+
+def is_generated(function: Callable) -> bool:
+    """Whether a function is that of an op."""
+    return getattr(function, "__globals__", {}).get("function") is function
+
+
+def is_write(name: str) -> bool:
+    """Whether a function of this name writes in place."""
+    return name.endswith("_") and not name.endswith("__")
+
+
+def full_name(function: Callable) -> str:
+    """The name of a generated function with the overload of its op."""
+    op = function.__globals__["op"]
+    return f"{function.__name__}{op.name[len(op.function_name) :]}"
+
+
+def schema_name(function: Callable) -> str:
+    """The name of a function's schema in PyTorch."""
+    return f"aten::{full_name(function) if is_generated(function) else function.__name__}"
 
 
 def pulled(outputs: list, inputs: list, cotangents: list, missing: Callable | None = None) -> list:
@@ -247,7 +234,7 @@ def pulled(outputs: list, inputs: list, cotangents: list, missing: Callable | No
     found: list = [None] * len(inputs)
     with enable_grad():
         for i in chosen:
-            if cotangents[i] is None and is_batched(outputs[i]) and not outputs[i].is_complex():
+            if cotangents[i] is None and is_wrapper(outputs[i]) and not outputs[i].is_complex():
                 cotangents[i] = ones_like(outputs[i])
         if chosen and wanted:
             some = autograd.grad(
@@ -309,7 +296,7 @@ def with_arguments(args: tuple, argnums: Any, values: Any) -> tuple:
     return tuple(replaced)
 
 
-def entered(level: Level, tree: Any) -> Any:
+def entered(level: DerivativeLevel, tree: Any) -> Any:
     """A tree of tensors inside a level.
 
     Raises:

@@ -9,7 +9,7 @@ from refgrad.metaclass import TensorMeta
 from refgrad.methods import show
 from refgrad.overriding import DISABLED
 from refgrad.storage import version_cell
-from refgrad.tensor import Tensor, alias, is_batched
+from refgrad.tensor import Tensor, alias, is_wrapper
 
 
 class ParameterType(TensorMeta):
@@ -40,7 +40,7 @@ class Parameter(Tensor, metaclass=ParameterType):
             from refgrad.ops.creation import zeros
 
             data = zeros((0,))
-        if type(data) is not Tensor and type(data) is not Parameter and not is_batched(data):
+        if type(data) is not Tensor and type(data) is not Parameter and not is_wrapper(data):
             return of_subclass(data, requires_grad)
         source = data
         if not isinstance(requires_grad, bool):

@@ -12,7 +12,7 @@ from refgrad.layout import widened
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite, op
 from refgrad.ops.reductions import row_major
-from refgrad.tensor import wrap
+from refgrad.tensor import is_wrapper, wrap
 
 LOW = -math.inf
 FLASH = "_scaled_dot_product_flash_attention_for_cpu"
@@ -186,6 +186,8 @@ def as_addend(mask, dtype):
     """A mask of truth values as what is added: minus infinity where it is false."""
     if mask is None or mask.dtype is not dtypes.bool_:
         return mask
+    if is_wrapper(mask):
+        return calls.masked_fill__Scalar_(calls.zeros_like(mask, dtype=dtype), calls.logical_not(mask), LOW)
     return wrap(np.where(mask._array, 0, LOW).astype(dtype.numpy))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes, errors
+from refgrad import call, dtypes, errors
 from refgrad.layout import Layout, contiguous_strides, kept_strides, layout_of, root_of, window
 from refgrad.op import composite
 from refgrad.ops.copying import (
@@ -15,8 +15,8 @@ from refgrad.ops.copying import (
     format_strides,
     number_in,
 )
-from refgrad.samples import per_sample, stop_at_batched
-from refgrad.tensor import Tensor, is_batched, wrap
+from refgrad.samples import per_sample, stop_at_wrapper
+from refgrad.tensor import Tensor, is_wrapper, wrap
 
 OPTIONS = (
     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
@@ -36,7 +36,7 @@ def finished(array: np.ndarray, requires_grad: Any = False) -> Tensor:
         if not tensor._can_require_grad():
             raise RuntimeError(errors.NOT_DIFFERENTIABLE_DTYPE)
         tensor._set_requires_grad(True)
-    return tensor
+    return call.as_tracked(tensor)
 
 
 def kind_of(dtype: dtypes.DType | None) -> np.dtype:
@@ -249,7 +249,7 @@ for _overload, _start, _end in (
 def like(self, memory_format, dtype, device, requires_grad, value=0):
     """New memory of a tensor's shape and, unless a memory format says otherwise, layout."""
     check_device(device)
-    if is_batched(self):
+    if is_wrapper(self):
         return per_sample(like, (self, memory_format, dtype, device, requires_grad, value))
     array = self._array
     name = "preserve_format" if memory_format is None else memory_format.name
@@ -302,7 +302,7 @@ def full_like(
 
 def own(self, dtype):
     """The NumPy type of a dtype, by default of the tensor's own."""
-    stop_at_batched(self)
+    stop_at_wrapper(self)
     return self._array.dtype if dtype is None else dtype.numpy
 
 

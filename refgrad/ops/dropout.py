@@ -5,10 +5,11 @@ import math
 import numpy as np
 
 from refgrad import modes
+from refgrad.call import as_tracked
 from refgrad.op import calls, composite, op
 from refgrad.ops.random import bernoulli_kernel
 from refgrad.ops.random_tensors import empty_as
-from refgrad.tensor import is_batched, wrap
+from refgrad.tensor import is_batched, is_wrapper, wrap
 
 SELU_LOWER = 1.7580993408473766  # what SELU gives for minus infinity, negated
 
@@ -24,9 +25,13 @@ def noise_for(input, p, feature):
         different = modes.state.randomness == "different"
         noise = input.new_empty(shape) if different else calls.empty(shape, dtype=input.dtype)
         return noise.bernoulli_(1 - p)
+    if is_wrapper(input):
+        return (calls.empty(shape, dtype=input.dtype) if feature else calls.empty_like(input)).bernoulli_(
+            1 - p
+        )
     array = np.empty(shape, input._array.dtype) if feature else empty_as(input)
     bernoulli_kernel(array, 1 - p, None)
-    return wrap(array)
+    return as_tracked(wrap(array))
 
 
 def dropped(input, p, train, feature=False, alpha=False, inplace=False):

@@ -22,7 +22,7 @@ from refgrad.ops.matrices import (
 )
 from refgrad.ops.reductions import product_of_others
 from refgrad.return_types import named
-from refgrad.samples import elements_of
+from refgrad.samples import elements_of, values_of
 from refgrad.tensor import wrap
 
 # Inverses ---------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def from_factors(right, A, factors, pivots):
 def det_back_again(grad, det, A, scaled):
     """The gradient of a determinant as differentiable steps, which differ near singular matrices."""
     tiny = 100 * np.finfo(A._array.dtype).eps
-    singular = np.less(np.abs(det._array), tiny)
+    singular = np.less(np.abs(values_of(det)), tiny)
     if singular.all():
         return adjugate(A, grad)
     if not singular.any():

@@ -9,7 +9,7 @@ from refgrad.errors import INFERENCE_WRITE
 from refgrad.layout import Layout, contiguous_strides, layout_of, window
 from refgrad.op import composite
 from refgrad.ops.copying import empty_strided, format_strides
-from refgrad.samples import stop_at_batched
+from refgrad.samples import stop_at_wrapper
 from refgrad.storage import count_write, flat_memory, version_cell
 from refgrad.tensor import alias
 from refgrad.views import check_inplace, rebase_history
@@ -161,7 +161,7 @@ def view_dtype(self, dtype):
             raise RuntimeError(
                 f"torch.Tensor.view is not supported for {words} when converting to a different dtype."
             )
-    stop_at_batched(self)
+    stop_at_wrapper(self)
     array = self._array
     layout = retyped(layout_of(array), self.dtype, dtype)
     new = alias(self, version_cell(self))

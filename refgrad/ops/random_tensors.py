@@ -20,7 +20,7 @@ from refgrad.ops.random import (
     uniform_kernel,
     zeros_for,
 )
-from refgrad.samples import stop_at_batched
+from refgrad.samples import stop_at_wrapper
 from refgrad.types import contiguous_format
 
 # New tensors by shape ---------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def randperm(n, generator=None, dtype=None, layout=None, device=None, pin_memory
 
 def empty_as(tensor, dtype=None, memory_format=None):
     """New memory in the shape of a tensor, laid out alike unless it shall be contiguous."""
-    stop_at_batched(tensor)
+    stop_at_wrapper(tensor)
     array = tensor._array
     kind = array.dtype if dtype is None else dtype.numpy
     if memory_format is contiguous_format or (array.flags.c_contiguous and not lies_oddly(array)):

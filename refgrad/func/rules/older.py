@@ -35,7 +35,7 @@ def matrix_by_column(function: Callable, self: Any, vec: Any) -> Any:
 
 def view_backward(function: Callable, grad: Operand, sizes: Sequence[int], *places: int) -> Tensor:
     """The gradient of a view of each sample, written into zeros; inside another `vmap`, by the op."""
-    if len(stack.levels) > 1:
+    if stack.levels:
         return RULES[function.__name__](function, grad, sizes, *places)
     value, rank = grad.front(), len(sizes)
     result = value.new_empty((value.size(0), *sizes)).zero_()
