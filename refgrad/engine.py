@@ -59,6 +59,7 @@ class GraphTask:
         "depth",
         "dependencies",
         "root",
+        "modes",
     )
 
     def __init__(self, keep_graph: bool, create_graph: bool, by_ops: bool):
@@ -72,6 +73,11 @@ class GraphTask:
         self.warnings: tuple[str, ...] = ()  # PyTorch's own come out when the call ends, after those of hooks
         self.id = next(task_ids)
         self.depth = 0  # how many runs it is inside of
+
+
+# Note [Modes that are switched in a run]
+# What hooks and formulas switch on or off and do not switch back, holds until their node has run: the next one
+# runs in the modes of the call, which has them back when it ends. Anomaly mode belongs to the process.
 
 
 def execute(
@@ -106,7 +112,8 @@ def execute(
     if create_graph and accumulate:
         task.warnings = (errors.CYCLE,)
     state = modes.state
-    before = state.grad, state.task, state.node
+    before = state.grad, state.task, state.node, state.multithreading
+    task.modes = modes.rare_modes()
     if state.grad is not create_graph:
         modes.set_grad(create_graph)
     state.task = task
@@ -124,7 +131,9 @@ def execute(
     finally:
         if state.grad is not before[0]:
             modes.set_grad(before[0])
-        state.task, state.node = before[1], before[2]
+        state.task, state.node, state.multithreading = before[1:]
+        if modes.RARE or task.modes is not modes.DEFAULTS:
+            modes.give_back(task.modes)
         for text in task.warnings:
             modes.warn_once(text)
     return task.captured
@@ -230,6 +239,7 @@ def run(task: GraphTask, node: Any, grads: Any, dependencies: dict[Node, int]) -
                 if not keep_graph:
                     node.release_saved()
                 check_nan(node, results)
+                modes.give_back(task.modes)  # see note [Modes that are switched in a run]
             i = -1
             for target in node._next_edges:
                 i += 1

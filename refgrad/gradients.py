@@ -1,6 +1,7 @@
 """Checking what a node returned: each gradient is brought to the shape and type its receiver recorded."""
 
 import re
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -94,7 +95,7 @@ def fitted(gradient: Tensor, target: Node, number: int, node: Any, index: int) -
     if got != shape:
         if not expands_to(shape, got):
             raise RuntimeError(
-                f"{invalid(node)} returned an invalid gradient at index {index} - got {list(got)} but "
+                f"{returner(node)}invalid gradient at index {index} - got {list(got)} but "
                 f"expected shape compatible with {list(shape)}"
             )
         gradient = gradient.sum_to_size(shape)
@@ -118,9 +119,9 @@ def complex_mismatch() -> str:
     return errors.expected_true("isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex)")
 
 
-def invalid(node: Any) -> str:
-    """How an error names who returned a gradient."""
-    return f"Function {node.name()}" if isinstance(node, Node) else "Function"
+def returner(node: Any) -> str:
+    """How an error begins that names who returned a gradient; nobody did if it was given to the run."""
+    return f"Function {node.name()} returned an " if isinstance(node, Node) else ""
 
 
 NO_FORWARD = (
@@ -147,23 +148,29 @@ def report_anomaly(node: Node) -> None:
     metadata = {} if node._node_hooks is None else node._node_hooks.metadata
     name = node.name()
     if "traceback_" not in metadata:
-        warnings.warn(NO_FORWARD.format(name), UserWarning, stacklevel=4)
+        tell(NO_FORWARD.format(name))
         return
     stack = "".join(metadata["traceback_"])
     text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{stack}"
-    warnings.warn(text, UserWarning, stacklevel=4)
+    tell(text)
     while (parent := metadata.get("parent_")) is not None:
         metadata = {} if parent._node_hooks is None else parent._node_hooks.metadata
         if "traceback_" not in metadata:
-            warnings.warn(NO_FORWARD.format(parent.name()), UserWarning, stacklevel=4)
+            tell(NO_FORWARD.format(parent.name()))
             return
         stack = "".join(metadata.get("traceback_", ()))
-        warnings.warn(
+        tell(
             f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that "
-            f"induced the previous calculation:\n{stack}",
-            UserWarning,
-            stacklevel=4,
+            f"induced the previous calculation:\n{stack}"
         )
+
+
+def tell(text: str) -> None:
+    """Warn about an error that is under way, and let it go on where warnings are errors."""
+    try:
+        warnings.warn(text, UserWarning, stacklevel=5)
+    except UserWarning as raised:
+        print(f"UserWarning: {raised}", file=sys.stderr)
 
 
 def shapes_refused(error: ValueError) -> Exception:

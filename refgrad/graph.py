@@ -301,8 +301,7 @@ class Packed:
         """The tensor that the unpack hook gives back, for use in `node`."""
         before, modes.state.node = modes.state.node, node
         try:
-            with modes_off():
-                result = self.unpack_hook(self.packed)
+            result = self.unpack_hook(self.packed)
         finally:
             modes.state.node = before
         if not isinstance(result, tensor_type):
@@ -316,7 +315,7 @@ class Packed:
 
 
 class modes_off:
-    """Grad mode off and no saved-tensor hooks: how pack and unpack hooks run."""
+    """Grad mode off and no saved-tensor hooks: how pack hooks run; unpack hooks run in the modes of who asks."""
 
     def __enter__(self) -> None:
         self.grad = modes.state.grad

@@ -106,9 +106,10 @@ def post_hooks(node: Node, results: list, grads: list) -> list:
 
 def late_hooks(node: Node, results: tuple | list, grads: list) -> list:
     """Run a node's hooks, those too that came while it ran: note [Hooks that come while their node runs]."""
-    modes.set_late(None)
     has_post = node._node_hooks is not None and node._node_hooks.post
-    return post_hooks(node, list(results), grads) if has_post else list(results)
+    results = post_hooks(node, list(results), grads) if has_post else list(results)
+    modes.set_late(None)  # what one of them registered runs next time
+    return results
 
 
 def replaced(before: list, after: Any, hook: Any) -> list:

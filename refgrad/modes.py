@@ -48,6 +48,9 @@ class Rare:
         self.track: Callable | None = None  # what transforms make of tensors that are new, see func/levels.py
 
 
+DEFAULTS: dict[str, object] = {name: getattr(Rare(), name) for name in Rare.__slots__}
+
+
 class Casting:
     """The autocast state of one thread, by device type; see casting.py."""
 
@@ -126,6 +129,17 @@ def set_rare(**changes: object) -> dict[str, object]:
     on = on or rare.before_write is not None or rare.view_replay or rare.track is not None
     (RARE.add if on else RARE.discard)(threading.get_ident())
     return before
+
+
+def rare_modes() -> dict[str, object]:
+    """The rare modes of this thread, for `set_rare` to give back; anomaly mode is the process's."""
+    return {name: getattr(state.rare, name) for name in Rare.__slots__} if RARE else DEFAULTS
+
+
+def give_back(kept: dict[str, object]) -> None:
+    """Bring the rare modes of this thread back to what they were."""
+    if any(getattr(state.rare, name) is not value for name, value in kept.items()):
+        set_rare(**kept)
 
 
 def in_new_thread(function: Callable) -> None:

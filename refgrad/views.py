@@ -21,7 +21,7 @@ from refgrad.graph import (
     split_edge,
     start,
 )
-from refgrad.layout import Layout, layout_of, strides_of
+from refgrad.layout import Layout, layout_of
 from refgrad.storage import INFERENCE, InferenceVersion, version_cell
 from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, is_wrapper
 from refgrad.types import contiguous_format
@@ -97,7 +97,7 @@ def relate(view: Tensor, source: Tensor, multiple: bool, replay: Callable | None
         meta.base = above.base
         if meta.creation == DEFAULT:
             meta.creation = above.creation
-        meta.replay = chained(above.replay, replay, source)
+        meta.replay = chained(above.replay, replay, source, view)
         if above.whole is not None:
             meta.whole = source if above.whole is APART else above.whole
 
@@ -112,10 +112,13 @@ def creation_kind(multiple: bool) -> str:
     return MULTI_OUTPUT if multiple else DEFAULT
 
 
-def chained(first: Callable | None, second: Callable | None, source: Tensor) -> Callable | None:
-    """Replay of a view of a view: strided steps merge into one as_strided, other steps are repeated."""
+def chained(first: Callable | None, second: Callable | None, source: Tensor, view: Tensor) -> Callable | None:
+    """Replay of a view of a view (`source`): strided steps are one as_strided, other steps are repeated."""
     if second is None:
-        return first
+        if first is None or is_wrapper(view):
+            return first
+        found = layout_of(view._array)
+        return lambda base: first(base).as_strided(*found)
     if first is None:
         layout = layout_of(source._array)
         return lambda base: second(base.as_strided(*layout))
@@ -125,7 +128,8 @@ def chained(first: Callable | None, second: Callable | None, source: Tensor) -> 
 # Note [Views that are replayed]
 # A stale view of strides is made anew by one as_strided on its base. Views made under
 # `_force_original_view_tracking`, and those that no strides can express, keep the steps that led to them, and
-# these are taken again.
+# these are taken again. What an in-place view op makes of such a view is none of the steps: a write to it later
+# is recorded for the view as it was, as in PyTorch.
 
 
 def keep_replay(function: Callable, arguments: tuple, source: Tensor, results: Any) -> None:
@@ -143,7 +147,7 @@ def keep_replay(function: Callable, arguments: tuple, source: Tensor, results: A
 
         above = source._meta
         is_base = above is None or above.base is None
-        view._meta.replay = again if is_base else chained(above.replay, again, source)
+        view._meta.replay = again if is_base else chained(above.replay, again, source, view)
 
 
 # Note [Stale views are made anew]
@@ -188,28 +192,11 @@ def replayed(meta: AutogradMeta, view: Tensor) -> Any:
 
 def taken_again(view: Tensor, base: Tensor) -> Tensor:
     """The same view, of another base."""
-    layout, replay = layout_of(view._array), view._meta.replay
-    if replay is None:
-        return base.as_strided(*layout)
-    fresh = replay(base)
-    if is_wrapper(base):
-        return fresh
-    if strides_of(fresh._array) != layout.strides or fresh._array.shape != layout.shape:
-        fresh = fresh.as_strided(*layout)
-    return fresh
+    replay = view._meta.replay
+    return base.as_strided(*layout_of(view._array)) if replay is None else replay(base)
 
 
 REFRESH.append(refresh)
-
-
-def replayed_layout(replay: Callable, base: Tensor) -> Layout:
-    """Where the steps that no strides can express lead from a base."""
-    grad = modes.state.grad
-    modes.set_grad(False)
-    try:
-        return layout_of(replay(alias(base))._array)
-    finally:
-        modes.set_grad(grad)
 
 
 def check_kind(meta: AutogradMeta, modified: str) -> None:
@@ -284,9 +271,7 @@ class CopySlices(Node):
         new.replay = view._meta.replay
         new.function = node
         layout = layout_of(view._array)
-        is_strided = new.replay is None or is_wrapper(base)
-        origin = new.base_layout.offset if is_strided else replayed_layout(new.replay, base).offset
-        new.view_layout = layout._replace(offset=layout.offset - origin)
+        new.view_layout = layout._replace(offset=layout.offset - new.base_layout.offset)
         return new
 
     def apply(self, grads: list, create_graph: bool, needed: Any) -> tuple | list:
@@ -298,9 +283,7 @@ class CopySlices(Node):
             return [None] * len(self._next_edges)
         result = grad.new_empty_strided(self.base_layout.shape, self.base_layout.strides)
         result.copy_(grad)
-        part = result if self.replay is None else self.replay(result)
-        if self.replay is None or not is_wrapper(part) and layout_of(part._array) != self.view_layout:
-            part = part.as_strided(*self.view_layout)
+        part = result.as_strided(*self.view_layout) if self.replay is None else self.replay(result)
         inner = CALL_FUNCTION[0](
             self.function, [part.clone(memory_format=contiguous_format)], create_graph, None
         )

@@ -105,7 +105,7 @@ mutant(
 mutant(
     "writes_begin_at_the_beginning",
     "views",
-    "layout._replace(offset=layout.offset - origin)",
+    "layout._replace(offset=layout.offset - new.base_layout.offset)",
     "layout._replace(offset=0)",
     "A write to a view takes the gradient at the beginning of the base, whatever the view's offset.",
 )

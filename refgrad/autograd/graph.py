@@ -325,11 +325,13 @@ def execution_order(task: Any) -> list[AnyNode]:
 
 def will_execute(task: Any, node: AnyNode) -> bool:
     """Whether a node takes part in the run under way; the root itself does not count."""
-    if task.captures and isinstance(node, AccumulateGrad):
+    if task.dependencies.get(node) is None or node is task.root:
+        return False
+    if task.needed is None:
+        return True
+    if node in task.needed and isinstance(node, AccumulateGrad) and task.captures.get(node):
         raise RuntimeError(
             "A leaf node was passed to _will_engine_execute_node but we are currently running "
             "autograd.grad(). This is currently not supported."
         )
-    if task.needed is not None:
-        return node in task.needed
-    return task.dependencies.get(node) is not None and node is not task.root
+    return node in task.needed
