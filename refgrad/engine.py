@@ -378,8 +378,8 @@ def accumulate_at(node: AccumulateGrad, grads: list, own: list | None = None) ->
     if gradient is not None and meta.requires_grad:
         if leaf.grad_fn is not None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
-        wanted = leaf.dtype if meta.grad_dtype is SAME_DTYPE else meta.grad_dtype
-        if wanted is not None and gradient.dtype is not wanted:
+        wanted = meta.grad_dtype
+        if wanted is not SAME_DTYPE and wanted is not None and gradient.dtype is not wanted:
             gradient = gradient.to(wanted)
         grads = None  # type: ignore[assignment]
         if own is not None:

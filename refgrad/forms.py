@@ -173,5 +173,6 @@ def constant(value: Any, names: dict[str, Any]) -> str:
 @cache
 def maker(text: str) -> Callable:
     """Compile the text of a function that makes functions: many ops have calls of the same form."""
-    made: Callable = eval(text, {"are_integers": are_integers, "are_tensors": are_tensors})
+    code = compile(text, "<refgrad forms>", "eval")  # by which anomaly mode knows whose line it is
+    made: Callable = eval(code, {"are_integers": are_integers, "are_tensors": are_tensors})
     return made

@@ -74,6 +74,23 @@ class NegativeArray(LazyArray):
     shown = staticmethod(np.negative)
 
 
+class NegativeConjugateArray(ConjugateArray, NegativeArray):
+    """Shows the negatives of the conjugates."""
+
+    @staticmethod
+    def shown(values: np.ndarray) -> np.ndarray:
+        """The negatives of the conjugates."""
+        return np.negative(np.conjugate(values))
+
+
+KINDS: dict[frozenset, type[np.ndarray]] = {
+    frozenset(): np.ndarray,
+    frozenset({ConjugateArray}): ConjugateArray,
+    frozenset({NegativeArray}): NegativeArray,
+    frozenset({ConjugateArray, NegativeArray}): NegativeConjugateArray,
+}
+
+
 class WithoutElements:
     """What stands for an array of which only the form is known; to ask for its elements raises."""
 
@@ -100,4 +117,10 @@ def plain(array: np.ndarray) -> np.ndarray:
 
 def toggled(array: np.ndarray, kind: type[LazyArray]) -> np.ndarray:
     """The same window with the involution of this kind put on or taken off."""
-    return array.view(np.ndarray if isinstance(array, kind) else kind)
+    kinds = {each for each in (ConjugateArray, NegativeArray) if isinstance(array, each)}
+    return array.view(KINDS[frozenset(kinds ^ {kind})])
+
+
+def negated_like(array: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The same window, which shows negatives if the other does."""
+    return array.view(NegativeArray) if isinstance(other, NegativeArray) else array

@@ -81,13 +81,13 @@ def detach_(self: Tensor) -> Tensor:
     Raises:
         RuntimeError: it is a view.
     """
-    if self.is_inference():
+    if self.is_inference() or modes.inference_enabled():
         return self  # without effect, as in PyTorch
     if self._is_view():
         raise RuntimeError(DETACH_VIEW)
     set_edge(self, None)
     if self._meta is not None:
-        self._meta.requires_grad = False
+        self._meta.requires_grad, self._meta.tangent = False, None
     self._edge = None
     return self
 

@@ -153,7 +153,7 @@ class RawSaved:
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
                 "pair of hooks is allowed at a time."
             )
-        tensor = self._shown()
+        tensor = value if hasattr(value, "grad_fn") else self._shown()  # also one that was written since
         self._replace(Packed(pack, unpack, tensor, self.node, tensor.detach()))
 
 

@@ -301,9 +301,7 @@ class CopySlices(Node):
         return outputs
 
     def release_saved(self) -> None:
-        """Let go of the op's node."""
-        if self.function is not FREED:
-            self.function.release_saved()
+        """Let go of the op's node, which who saved its result may still hold."""
         self.function = FREED
 
     def name(self) -> str:

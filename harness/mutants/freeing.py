@@ -36,7 +36,6 @@ mutant(
 mutant(
     "writes_to_views_free_nothing",
     "views",
-    "        if self.function is not FREED:\n            self.function.release_saved()\n"
     "        self.function = FREED\n",
     "        pass\n",
     "The node of a write to a view keeps the op's node after backward.",

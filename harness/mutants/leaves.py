@@ -28,15 +28,15 @@ mutant(
 mutant(
     "detach_in_place_keeps_the_flag",
     "methods",
-    "        self._meta.requires_grad = False\n    self._edge = None\n",
-    "        self._meta.requires_grad = True\n    self._edge = None\n",
+    "        self._meta.requires_grad, self._meta.tangent = False, None\n    self._edge = None\n",
+    "        self._meta.requires_grad, self._meta.tangent = True, None\n    self._edge = None\n",
     "`detach_()` of a tensor with metadata leaves its own flag on, which shows once the edge is looked for.",
 )
 mutant(
     "detach_in_place_keeps_leaves",
     "methods",
     "    set_edge(self, None)\n    if self._meta is not None:\n"
-    "        self._meta.requires_grad = False\n    self._edge = None\n",
+    "        self._meta.requires_grad, self._meta.tangent = False, None\n    self._edge = None\n",
     "    if self.grad_fn is not None:\n        set_edge(self, None)\n        self._edge = None\n",
     "`detach_()` of a leaf leaves it requiring grad.",
 )

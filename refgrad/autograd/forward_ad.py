@@ -104,7 +104,7 @@ def _make_dual(tensor: Tensor, tangent: Tensor, level: int) -> Tensor:
             f"{level} is not supported."
         )
     dual = calls.view(tensor, tensor._array.shape)
-    if not tensor.is_inference():  # whose views are followed by nothing
+    if not modes.inference_enabled():  # in which nothing follows views
         duals.meta_of(dual).whole = duals.APART
         duals.set_tangent(dual, tangent)
     return dual

@@ -4,7 +4,7 @@ import numpy as np
 
 from refgrad import dtypes
 from refgrad.layout import Layout, layout_of, strides_of, window
-from refgrad.lazy import ConjugateArray, NegativeArray, toggled
+from refgrad.lazy import ConjugateArray, NegativeArray, negated_like, toggled
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import kind_name
 from refgrad.ops.subscript import value_of
@@ -99,7 +99,7 @@ def view_as_real(array):
     kind = dtypes.OF_NUMPY[array.dtype].to_real().numpy
     shape, strides, offset = layout_of(array)
     pairs = Layout((*shape, 2), (*(2 * stride for stride in strides), 1), 2 * offset)
-    return window(flat_memory(array), kind, pairs)
+    return negated_like(window(flat_memory(array), kind, pairs), array)
 
 
 @op(
@@ -117,7 +117,7 @@ def view_as_complex(array):
     kind = dtypes.OF_NUMPY[array.dtype].to_complex().numpy
     shape, strides, offset = layout_of(array)
     numbers = Layout(shape[:-1], tuple(stride // 2 for stride in strides[:-1]), offset // 2)
-    return window(flat_memory(array), kind, numbers)
+    return negated_like(window(flat_memory(array), kind, numbers), array)
 
 
 def check_pairs(array):
