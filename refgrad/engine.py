@@ -76,7 +76,7 @@ class GraphTask:
 
 
 # Note [Modes that are switched in a run]
-# What hooks and formulas switch on or off and do not switch back, holds until their node has run: the next one
+# What hooks and formulas switch on or off and do not switch back, holds until their node has run: the next
 # runs in the modes of the call, which has them back when it ends. Anomaly mode belongs to the process.
 
 

@@ -315,7 +315,7 @@ class Packed:
 
 
 class modes_off:
-    """Grad mode off and no saved-tensor hooks: how pack hooks run; unpack hooks run in the modes of who asks."""
+    """Grad mode off, no saved-tensor hooks: how pack hooks run. Unpack hooks run in the modes of who asks."""
 
     def __enter__(self) -> None:
         self.grad = modes.state.grad

@@ -65,22 +65,19 @@ class LazyArray(np.ndarray):
 class ConjugateArray(LazyArray):
     """Shows the conjugates."""
 
-    shown = staticmethod(np.conjugate)
+    shown: Callable = staticmethod(np.conjugate)
 
 
 class NegativeArray(LazyArray):
     """Shows the negatives."""
 
-    shown = staticmethod(np.negative)
+    shown: Callable = staticmethod(np.negative)
 
 
 class NegativeConjugateArray(ConjugateArray, NegativeArray):
     """Shows the negatives of the conjugates."""
 
-    @staticmethod
-    def shown(values: np.ndarray) -> np.ndarray:
-        """The negatives of the conjugates."""
-        return np.negative(np.conjugate(values))
+    shown = staticmethod(lambda values: np.negative(np.conjugate(values)))
 
 
 KINDS: dict[frozenset, type[np.ndarray]] = {

@@ -21,7 +21,7 @@ from refgrad.graph import (
     split_edge,
     start,
 )
-from refgrad.layout import Layout, layout_of
+from refgrad.layout import layout_of
 from refgrad.storage import INFERENCE, InferenceVersion, version_cell
 from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, is_wrapper
 from refgrad.types import contiguous_format
@@ -128,8 +128,8 @@ def chained(first: Callable | None, second: Callable | None, source: Tensor, vie
 # Note [Views that are replayed]
 # A stale view of strides is made anew by one as_strided on its base. Views made under
 # `_force_original_view_tracking`, and those that no strides can express, keep the steps that led to them, and
-# these are taken again. What an in-place view op makes of such a view is none of the steps: a write to it later
-# is recorded for the view as it was, as in PyTorch.
+# these are taken again. What an in-place view op makes of such a view is none of the steps: a later write is
+# recorded for the view as it was, as in PyTorch.
 
 
 def keep_replay(function: Callable, arguments: tuple, source: Tensor, results: Any) -> None:
