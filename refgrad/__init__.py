@@ -6,6 +6,7 @@ little more than importing NumPy.
 
 import importlib as _importlib
 import math as _math
+import threading as _threading
 from importlib.util import find_spec as _find_spec
 
 import numpy as _np
@@ -35,6 +36,7 @@ from refgrad.types import strided as strided
 
 dtype, device, memory_format, layout = dtypes.DType, _Device, _MemoryFormat, _TensorLayout
 __version__ = "2.13.0+refgrad"
+_LOADING = _threading.RLock()  # two threads may be first
 
 # NumPy warns where PyTorch does not: division by zero, overflow, invalid values.
 _np.seterr(all="ignore")
@@ -82,7 +84,7 @@ def _hide_modules() -> None:
             and not name.startswith("_")
             and name not in _SUBMODULES | {"autograd"}
         ):
-            del globals()[name]
+            globals().pop(name, None)
 
 
 def is_tensor(obj: object) -> bool:
@@ -92,10 +94,11 @@ def is_tensor(obj: object) -> bool:
 
 def _load() -> None:
     """Load the functions, and put those that are no ops into this namespace."""
-    surface = _importlib.import_module("refgrad.surface")
-    _hide_modules()
-    globals().update(surface.public())
-    globals()["_find"] = surface.find
+    with _LOADING:
+        surface = _importlib.import_module("refgrad.surface")
+        _hide_modules()
+        globals().update(surface.public())
+        globals()["_find"] = surface.find
 
 
 def _first_tensor(cls: type, *args, **kwargs) -> Tensor:

@@ -177,9 +177,10 @@ def put_gate(entry: Any) -> None:
     policy = POLICIES.get(entry.name)
     if policy is not None and (GATES or AUTOCAST):
         function = entry.call
-        GATES[function] = gate_code(function, policy)
-        if AUTOCAST:
-            swap_code(function)
+        with SWAPPING:
+            GATES[function] = gate_code(function, policy)
+            if AUTOCAST:
+                swap_code(function)
 
 
 def swap_code(function: Any) -> None:

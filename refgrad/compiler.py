@@ -6,6 +6,7 @@ tracebacks show them.
 """
 
 import linecache
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -89,9 +90,13 @@ NAMESPACE = {
 }
 
 
-def build(source: str, name: str, namespace: dict) -> Any:
-    """Compile generated source; tracebacks can show its lines."""
-    filename = f"<refgrad {name}>"
+COMPILING = threading.RLock()
+"""Held while functions of an op are made; another thread would make them too, and other classes of nodes."""
+
+
+def build(source: str, name: str, namespace: dict, title: str) -> Any:
+    """Compile generated source; tracebacks can show its lines, under a title that nothing else has."""
+    filename = f"<refgrad {title}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     exec(compile(source, filename, "exec"), namespace)
     return namespace[name]
@@ -126,7 +131,7 @@ def node_class(recipe: Recipe, name: str) -> type:
             for saved in recipe.saved_inputs
             if (guard := recipe.guard(saved) or "") in edges
         },
-        "apply": build(apply_source(recipe), "apply", formula_namespace(recipe, f"{name}.apply")),
+        "apply": build(apply_source(recipe), "apply", formula_namespace(recipe), f"{recipe.op.name}: {name}"),
         "__new__": refuse_creation,
     }
     namespace |= saved_properties(namespace["SAVED"], namespace["PLAIN"])
@@ -142,7 +147,7 @@ def refuse_creation(cls: type, *args: object, **kwargs: object) -> Any:
     raise TypeError(f"cannot create '{cls.__name__}' instances")
 
 
-def formula_namespace(recipe: Recipe, title: str) -> dict:
+def formula_namespace(recipe: Recipe) -> dict:
     """The names that a node's generated code refers to."""
     namespace = dict(NAMESPACE)
     for i, formula in enumerate(recipe.formulas):
@@ -166,7 +171,8 @@ def compile_call(op: Any) -> Callable:
     recipe = Recipe(op)
     namespace = namespace_of(op, recipe, "plain")
     source = view_source(recipe) if op.is_view else call_source(recipe)
-    function = namespace["function"] = build(guarded(source, recipe.names), op.function_name, namespace)
+    source = guarded(source, recipe.names)
+    function = namespace["function"] = build(source, op.function_name, namespace, op.name)
     return function
 
 
@@ -175,7 +181,8 @@ def compile_inplace(op: Any) -> Callable:
     recipe = Recipe(op)
     namespace = namespace_of(op, recipe, "inplace")
     source = inplace_view_source(recipe) if op.is_view else inplace_source(recipe)
-    function = namespace["function"] = build(guarded(source, recipe.names), inplace_name(op), namespace)
+    source, name = guarded(source, recipe.names), inplace_name(op)
+    function = namespace["function"] = build(source, name, namespace, f"{op.name} in place")
     return function
 
 
@@ -183,12 +190,19 @@ def recorder_of(function: Callable) -> Callable:
     """The recorder of a generated function, see record_source.py; generated on first use."""
     namespace: dict = function.__globals__
     if "recorder" not in namespace:
-        op, name = namespace["op"], function.__name__
-        recipe = Recipe(op)
-        if name != op.function_name or op.only_inplace:
-            source = inplace_view_recorder_source(recipe) if op.is_view else inplace_recorder_source(recipe)
-        else:
-            source = view_recorder_source(recipe) if op.is_view else recorder_source(recipe)
-        apart = {key: value for key, value in namespace.items() if key != name}
-        namespace["recorder"] = build(source, name, apart)
+        with COMPILING:
+            namespace["recorder"] = compile_recorder(namespace, function.__name__)
     return namespace["recorder"]
+
+
+def compile_recorder(namespace: dict, name: str) -> Callable:
+    """The recorder of the function of this name, which has this namespace."""
+    op = namespace["op"]
+    recipe = Recipe(op)
+    is_twin = name != op.function_name or op.only_inplace
+    if is_twin:
+        source = inplace_view_recorder_source(recipe) if op.is_view else inplace_recorder_source(recipe)
+    else:
+        source = view_recorder_source(recipe) if op.is_view else recorder_source(recipe)
+    apart = {key: value for key, value in namespace.items() if key != name}
+    return build(source, name, apart, f"recorder of {op.name}{' in place' if is_twin else ''}")

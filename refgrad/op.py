@@ -96,28 +96,31 @@ class Op:
     @property
     def call(self) -> Callable:
         """The function of the plain call, generated on first use."""
-        function = self.__dict__.get("_call")
-        if function is None:
-            from refgrad import compiler
-
-            compiled = compiler.compile_inplace if self.only_inplace else compiler.compile_call
-            function = self._call = compiled(self)
-            for notice in ON_COMPILE:
-                notice(self)
-        return function
+        return self.__dict__.get("_call") or self._made("_call")
 
     @property
     def call_inplace(self) -> Callable:
         """The function of the in-place twin, generated on first use."""
-        function = self.__dict__.get("_call_inplace")
-        if function is None:
-            from refgrad import compiler
+        return self.__dict__.get("_call_inplace") or self._made("_call_inplace")
 
-            twin = self
-            if self.inplace_formulas is not None:
-                twin = Op(self.text, self.kernel, self.inplace_formulas, **self._options())
-            function = self._call_inplace = compiler.compile_inplace(twin)
-        return function
+    def _made(self, name: str) -> Callable:
+        """One of the two functions, made now unless another thread was faster."""
+        from refgrad import compiler
+
+        with compiler.COMPILING:
+            function = self.__dict__.get(name)
+            if function is None and name == "_call":
+                compiled = compiler.compile_inplace if self.only_inplace else compiler.compile_call
+                function = self._call = compiled(self)
+                for notice in ON_COMPILE:
+                    notice(self)
+            elif function is None:
+                twin = self
+                if self.inplace_formulas is not None:
+                    twin = Op(self.text, self.kernel, self.inplace_formulas, **self._options())
+                function = self._call_inplace = compiler.compile_inplace(twin)
+        made: Callable = function
+        return made
 
     def scalar_call(self, *arguments: Any) -> Any:
         """The call of the overload for a number."""

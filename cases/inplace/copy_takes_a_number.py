@@ -16,3 +16,7 @@ b.copy_([1, 2])  # raises argument
 torch.ones(2).requires_grad_(requires_grad=None)  # raises argument
 torch.ones(2).requires_grad_(True, 1)  # raises argument
 torch.ones(2).requires_grad_(flag=True)  # raises argument
+one = torch.tensor([1.0], requires_grad=True)
+copy = one.clone()
+copy.copy_(torch.tensor(1))
+torch.autograd.grad(copy.sum(), [one, copy])[0].stride()

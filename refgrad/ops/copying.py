@@ -270,7 +270,7 @@ def contiguous(self, memory_format=None):
 
 @op(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
-    self=lambda grad: calls.zeros_like(grad),
+    self=lambda grad: grad.new_zeros(grad.shape),
     src=lambda grad: grad,
     node="CopyBackwards",
     cast_any=True,
