@@ -24,6 +24,7 @@ from refgrad.autograd.grad_mode import is_inference_mode_enabled as is_inference
 from refgrad.layout import Size as Size
 from refgrad.modes import is_warn_always_enabled as is_warn_always_enabled
 from refgrad.modes import set_warn_always as set_warn_always
+from refgrad.op import LOAD as _LOAD
 from refgrad.tensor import Tensor
 from refgrad.types import Device as _Device
 from refgrad.types import MemoryFormat as _MemoryFormat
@@ -93,12 +94,20 @@ def is_tensor(obj: object) -> bool:
 
 
 def _load() -> None:
-    """Load the functions, and put those that are no ops into this namespace."""
+    """Load the functions, unless that has happened, and put those that are no ops into this namespace."""
+    if "_find" in globals():
+        return
     with _LOADING:
+        if "_find" in globals() or "_is_loading" in globals():  # what is loaded asks for it, too
+            return
+        globals()["_is_loading"] = True
         surface = _importlib.import_module("refgrad.surface")
         _hide_modules()
         globals().update(surface.public())
         globals()["_find"] = surface.find
+
+
+_LOAD.append(_load)
 
 
 def _first_tensor(cls: type, *args, **kwargs) -> Tensor:

@@ -15,7 +15,7 @@ import numpy as np
 from refgrad import call, casting, duals, modes, signatures
 from refgrad.forms import INTEGERS, Call, form_of, settled_call
 from refgrad.metaclass import TensorMeta
-from refgrad.op import BY_NAME
+from refgrad.op import BY_NAME, LOAD
 from refgrad.overloads import Binder
 from refgrad.overriding import (
     DISABLED,
@@ -61,6 +61,7 @@ def overloads_of(name: str) -> list[Overload]:
 
 def make_front(name: str, method: bool) -> Callable | None:
     """The function behind a public name, or None when there is none."""
+    LOAD[0]()  # a submodule may be the first that is asked
     overloads = overloads_of(name)
     if method:
         overloads = [o for o in overloads if any(a.name == "self" for a in o.entry.schema.arguments)]

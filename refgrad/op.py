@@ -20,6 +20,9 @@ BY_NAME: dict[str, list] = {}
 """Entries by the name of the function, in the order in which overloads are tried."""
 
 
+LOAD: list[Callable] = []
+"""Declares all ops, unless that has happened; refgrad/__init__.py puts the function here."""
+
 ON_COMPILE: list[Callable] = []
 """What is told of each op whose function was just generated."""
 
@@ -212,6 +215,7 @@ class Calls:
     """
 
     def __getattr__(self, name: str) -> Callable:
+        LOAD[0]()  # a module may be what is used first
         plain, _, overload = name.partition("__")
         if overload and not name.endswith("_"):
             function = OPS[f"{plain}.{overload}"].call

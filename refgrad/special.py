@@ -3,6 +3,7 @@
 from typing import Any
 
 from refgrad.namespaces import front, overloads_of
+from refgrad.op import LOAD
 
 RENAMED = {
     "expit": "sigmoid",
@@ -15,12 +16,9 @@ RENAMED = {
 
 
 def __getattr__(name: str) -> Any:
-    found = (
-        []
-        if name.startswith("_")
-        else overloads_of(f"special_{name}") or overloads_of(RENAMED.get(name, name))
-    )
-    if not found:
+    LOAD[0]()
+    found = overloads_of(f"special_{name}") or overloads_of(RENAMED.get(name, name))
+    if name.startswith("_") or not found:
         raise AttributeError(f"module 'torch.special' has no attribute '{name}'")
     made = globals()[name] = front(f"special_{name}", found, method=False)
     return made

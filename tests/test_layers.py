@@ -15,7 +15,7 @@ gradients hooks ready engine
 kernels ops
 forms namespaces _VF _ops linalg fft special functional operators toplevel \
 autograd amp cpu _lobpcg _C methods inquiries \
-serialization settings subclasses watchable watched surface random __future__ swapping nn optim func \
+serialization settings subclasses watchable watched surface loaded random __future__ swapping nn optim func \
 _vmap_internals utils testing distributions backends cuda overrides
 """
 HARNESS = """

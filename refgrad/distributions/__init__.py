@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from refgrad import loaded  # noqa: F401
 from refgrad.distributions import constraints, continuous, discrete, kl, more
 from refgrad.distributions.continuous import Exponential, Normal, Uniform
 from refgrad.distributions.discrete import Bernoulli, Categorical

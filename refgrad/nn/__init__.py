@@ -6,6 +6,7 @@ import importlib
 from types import FunctionType
 from typing import Any
 
+from refgrad import loaded
 from refgrad.nn import functional, init
 from refgrad.nn.modules import *
 from refgrad.nn.parameter import Buffer, Parameter

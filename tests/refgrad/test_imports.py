@@ -20,6 +20,28 @@ PUBLIC = [
 ]
 
 
+FIRST_USES = [
+    "import refgrad.nn as nn; nn.Linear(2, 2)",
+    "import refgrad.nn.functional as F; F.conv1d; F.linear",
+    "from refgrad.nn.functional import conv1d",
+    "import refgrad.linalg as linalg; linalg.norm",
+    "from refgrad.fft import fft",
+    "from refgrad.special import erf",
+    "import refgrad.nn as nn; import refgrad.optim as optim; optim.SGD(nn.Linear(1, 1).parameters(), 0.1)",
+    "import refgrad.nn as nn; nn.Parameter()",
+    "import refgrad.nn as nn; nn.ReLU()",
+    "import refgrad.distributions as d; d.Normal(0.0, 1.0).sample()",
+    "from refgrad.utils.data import TensorDataset",
+    "import refgrad.nn.functional as F; import pytest; pytest.raises(TypeError, F.relu, 3)",
+]
+
+
+@pytest.mark.parametrize("script", FIRST_USES)
+def test_a_script_may_begin_with_a_submodule(script):
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert found.stderr == ""
+
+
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_submodule_is_imported_first(name):
     script = f"import refgrad.{name}; import refgrad as torch; print(torch.tensor([4.0]).sqrt().tolist())"
