@@ -1,6 +1,5 @@
 """`refgrad fuzz`, `refgrad merge` and `refgrad reduce`."""
 
-import os
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -21,14 +20,14 @@ from harness.campaign.merge import merge, settle
 from harness.campaign.run import Bounds, Campaign
 from harness.campaign.setup import LIMIT, MEMORY, SIZE, BatchResult, Setup
 from harness.campaign.work import program_to_json
-from harness.cli import fail
+from harness.cli import cores, fail
 from harness.commands import known_differences
-from harness.engines.base import EngineError
+from harness.engines.base import EngineError, Name
 from harness.finding import Finding
-from harness.program import ProgramError
+from harness.program import Program, ProgramError
 from harness.record import RecordError
 from harness.reduce import LONGER, MOST_LINES, MOST_TRIALS, is_short, length_note
-from harness.verdict import Verdict
+from harness.verdict import Verdict, counted, summary
 
 # Options that a campaign that is resumed cannot change, and their names in the record.
 FIXED = {"seed": "seed", "expected": "expected", "size": "size", "specs": "engines", "first": "first"}
@@ -81,7 +80,7 @@ def fuzz(
         crew = ClusterCrew(setup, scheduler) if scheduler else LocalCrew(clients_for(setup, jobs))
         crew.start()
         journal = opened(record_file, is_resumed, setup, bounds, crew.engines)
-        stale = list(stale_entries(setup, crew))
+        stale = list(stale_lines(setup, crew))
         campaign = Campaign(setup, bounds, crew, journal)
         click.echo(f"seed {setup.seed}: " + ", ".join(f"{e['name']} {e['version']}" for e in crew.engines))
         watched(campaign, Console(stderr=True))
@@ -112,7 +111,7 @@ def in_order(record_file: str) -> None:
 
 
 def clients_for(setup: Setup, jobs: int | None) -> list[Client]:
-    return [Client(setup) for _ in range(jobs or default_jobs())]
+    return [Client(setup) for _ in range(jobs or cores())]
 
 
 def asked(record_file: str | None, options: dict[str, Any], with_groups: bool) -> tuple[Setup, Bounds]:
@@ -151,11 +150,6 @@ def given(name: str) -> bool:
     return source is click.core.ParameterSource.COMMANDLINE
 
 
-def default_jobs() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
 def opened(
     path: str | None, is_resumed: bool, setup: Setup, bounds: Bounds, engines: Sequence[dict[str, str]]
 ) -> Journal:
@@ -166,22 +160,15 @@ def opened(
     return journals.begin(path, setup, engines, strict, first=bounds.first, programs=bounds.programs)
 
 
-def stale_entries(setup: Setup, crew: Crew) -> Iterator[str]:
+def stale_lines(setup: Setup, crew: Crew) -> Iterator[str]:
     """A line for every known difference whose witness is gone or agrees now."""
-    versions = {engine["name"]: engine["version"] for engine in crew.engines}
-    for entry in setup.known:
-        if not any(entry.applies(engine["name"], versions) for engine in crew.engines[1:]):
-            continue
-        try:
-            program = cases.load_file(entry.script)
-        except ProgramError as problem:
-            yield f"STALE       known difference {entry.id}: its witness cannot be used: {problem}"
-            continue
-        if crew.ask("verdict", program=program_to_json(program))["verdict"] == Verdict.AGREES:
-            yield (
-                f"STALE       known difference {entry.id}: its witness {entry.witness} agrees now;"
-                f" remove the entry from {cases.KNOWN_DIFFERENCES}"
-            )
+    engines = [Name(**engine) for engine in crew.engines]
+
+    def verdicts(program: Program) -> list[tuple[str, Verdict]]:
+        verdict = Verdict(crew.ask("verdict", program=program_to_json(program))["verdict"])
+        return [(engine.name, verdict) for engine in engines]
+
+    return cases.stale_entries(setup.known, engines, verdicts)
 
 
 # Merging -------------------------------------------------------------------------------------------
@@ -201,10 +188,7 @@ def merge_records(records: tuple[str, ...], output: str) -> None:
         bounds = journals.campaign_of(output)
     except RecordError as problem:
         fail(problem)
-    programs = sum(batch.count for batch in batches)
-    verdicts = journals.verdicts_of(batches)
-    counts = ", ".join(f"{verdicts[name]:,} {name.lower()}" for name in sorted(verdicts))
-    click.echo(f"{output}: {programs:,} programs{f': {counts}' if counts else ''}")
+    click.echo(f"{output}: {summary(journals.verdicts_of(batches))}")
     lacking = list(gaps(batches, bounds["first"], bounds["programs"]))
     if lacking:
         click.echo(
@@ -296,7 +280,7 @@ def show(script: str, answer: dict[str, Any], output: str | None, seconds: float
         except OSError as error:
             fail(f"{output}: cannot be written ({error.strerror}); choose another file")
     after = len(answer["program"]["statements"])
-    what = f"{answer['before']} statements came down to {after}{f' in {output}' if output else ''}"
+    what = f"{counted(answer['before'], 'statement')} came down to {after}{f' in {output}' if output else ''}"
     click.echo(f"{what}: {answer['trials']} trials, {seconds:.1f} s", err=True)
     if not is_short(answer["script"]):
         click.echo(length_note(answer["script"]), err=True)

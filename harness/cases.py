@@ -1,9 +1,12 @@
 """Cases: programs in files, one a file, in a folder per topic; and any torch script given by its path."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from harness.engines.base import Named
+from harness.known import Known
 from harness.program import Program, ProgramError
+from harness.verdict import Verdict
 
 # The topics a case may have: the names of the folders, and what belongs there.
 TOPICS = {
@@ -163,3 +166,29 @@ def duplicates(programs: list[Program]) -> Iterator[ProgramError]:
             yield ProgramError(
                 str(program.path), line, f"id {program.id!r} is already that of {other.path}; choose another"
             )
+
+
+def stale_entries(
+    entries: Iterable[Known],
+    engines: Sequence[Named],
+    verdicts: Callable[[Program], Sequence[tuple[str, Verdict]]],
+) -> Iterator[str]:
+    """A line for every known difference whose witness is gone or agrees now.
+
+    The expected engine comes first, in `engines` and in the verdicts by name that a program comes to.
+    """
+    expected, *others = engines
+    for entry in entries:
+        for engine in others:
+            if not entry.applies(engine.name, {expected.name: expected.version, engine.name: engine.version}):
+                continue
+            try:
+                program = load_file(entry.script)
+            except ProgramError as problem:
+                yield f"STALE       known difference {entry.id}: its witness cannot be used: {problem}"
+                continue
+            if (engine.name, Verdict.AGREES) in verdicts(program)[1:]:
+                yield (
+                    f"STALE       known difference {entry.id}: its witness {entry.witness} agrees now on"
+                    f" {engine.name}; remove the entry from {KNOWN_DIFFERENCES}"
+                )

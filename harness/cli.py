@@ -1,6 +1,7 @@
 """The command line: `refgrad COMMAND`; each command imports what it needs when it is called."""
 
 import importlib
+import os
 import sys
 from typing import Any, NoReturn
 
@@ -47,6 +48,12 @@ class LazyGroup(click.Group):
 @click.version_option(package_name="refgrad")
 def main(**options: Any) -> None:
     """The conformance suite for PyTorch's autograd."""
+
+
+def cores() -> int:
+    """The cores that this process may use: how many jobs run at a time if nobody says."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def fail(*problems: object) -> NoReturn:

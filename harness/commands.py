@@ -8,14 +8,15 @@ from pathlib import Path
 import click
 
 from harness import cases, known
+from harness.apart import Apart, Outcome, Setup
 from harness.cli import fail
 from harness.engines import engine as engine_named
-from harness.engines.base import Engine, EngineError
+from harness.engines.base import EngineError
 from harness.known import Known
 from harness.program import Program, ProgramError
 from harness.record import Recorder, RecordError
-from harness.run import TIME_LIMIT, Result, examine, is_strict
-from harness.verdict import Verdict, worst
+from harness.run import TIME_LIMIT, is_strict
+from harness.verdict import Verdict, summary, worst
 
 
 @click.command()
@@ -44,36 +45,42 @@ def run(
     try:
         programs = cases.load(paths or default_paths())
         entries = known_differences(paths or default_paths())
-        ours, engines = engine_named(expected), [engine_named(spec) for spec in specs or ("refgrad",)]
-        recorder = recorder_for(record_file, ours, engines, strict)
+        setup = Setup(expected, specs or ("refgrad",), strict or None, tuple(entries), limit)
+        with Apart(setup, with_traces=record_file is not None) as apart:
+            tally = run_all(programs, apart, recorder_for(record_file, apart))
+            stale = list(cases.stale_entries(entries, apart.names, apart.verdicts))
     except cases.BrokenCases as broken:
         fail(*broken.problems)
     except (ProgramError, EngineError, RecordError) as problem:
         fail(problem)
-    with recorder as record:
-        tally = Tally()
-        for results in examined(programs, ours, engines, strict or None, entries, limit):
-            tally.add(results)
-            for result in results:
-                if result.verdict is not Verdict.AGREES:
-                    click.echo(result.one_line())
-            if record is not None:
-                record.add(results[0].program, results)
-    stale = list(stale_entries(entries, ours, engines, strict or None, limit))
-    for line in stale:
-        click.echo(line)
-    for line in tally.lines():
+    for line in [*stale, *tally.lines()]:
         click.echo(line)
     raise SystemExit(1 if tally.failures or stale else 0)
 
 
-def recorder_for(
-    path: str | None, expected: Engine, engines: Sequence[Engine], strict: bool
-) -> AbstractContextManager[Recorder | None]:
+def run_all(
+    programs: Sequence[Program], apart: Apart, recorder: AbstractContextManager[Recorder | None]
+) -> "Tally":
+    """Run every program, tell what does not agree, and record it."""
+    tally = Tally()
+    with recorder as record:
+        for program in programs:
+            outcome = apart.outcome(program)
+            tally.add(outcome)
+            for line in outcome.told:
+                click.echo(line)
+            if record is not None:
+                record.take(outcome.verdict, outcome.lines)
+    return tally
+
+
+def recorder_for(path: str | None, apart: Apart) -> AbstractContextManager[Recorder | None]:
     """A record if one is wanted."""
     if path is None:
         return nullcontext()
-    return Recorder(path, expected, engines, any(is_strict(expected, engine, strict) for engine in engines))
+    expected, *engines = apart.names
+    strict = any(is_strict(expected, engine, apart.setup.strict) for engine in engines)
+    return Recorder(path, expected, engines, strict)
 
 
 def default_paths() -> tuple[str, ...]:
@@ -88,39 +95,6 @@ def known_differences(paths: Iterable[str]) -> list[Known]:
     return [entry for root in roots for entry in known.load(root / cases.KNOWN_DIFFERENCES)]
 
 
-def examined(
-    programs: Sequence[Program],
-    expected: Engine,
-    engines: Sequence[Engine],
-    strict: bool | None,
-    entries: Sequence[Known],
-    limit: float = TIME_LIMIT,
-) -> Iterator[list[Result]]:
-    for program in programs:
-        yield examine(program, expected, engines, strict=strict, known=entries, limit=limit)
-
-
-def stale_entries(
-    entries: Sequence[Known], expected: Engine, engines: Sequence[Engine], strict: bool | None, limit: float
-) -> Iterator[str]:
-    """A line for every entry whose witness is gone or agrees now."""
-    for entry in entries:
-        for engine in engines:
-            if not entry.applies(engine.name, {expected.name: expected.version, engine.name: engine.version}):
-                continue
-            try:
-                program = cases.load_file(entry.script)
-            except ProgramError as problem:
-                yield f"STALE       known difference {entry.id}: its witness cannot be used: {problem}"
-                continue
-            result = examine(program, expected, [engine], strict=strict, limit=limit)[-1]
-            if result.verdict is Verdict.AGREES:
-                yield (
-                    f"STALE       known difference {entry.id}: its witness {entry.witness} agrees now on"
-                    f" {engine.name}; remove the entry from {cases.KNOWN_DIFFERENCES}"
-                )
-
-
 class Tally:
     """Counts programs by what they came to."""
 
@@ -128,12 +102,13 @@ class Tally:
         self.verdicts: Counter[Verdict] = Counter()
         self.by_engine: dict[str, Counter[Verdict]] = {}
 
-    def add(self, results: Sequence[Result]) -> None:
-        """Count one program: for each engine, and once by its worst verdict."""
-        self.verdicts[worst([result.verdict for result in results])] += 1
-        for result in results[1:]:
-            own = [results[0].verdict] if results[0].verdict.is_failure else []
-            self.by_engine.setdefault(result.engine, Counter())[worst([result.verdict, *own])] += 1
+    def add(self, outcome: Outcome) -> None:
+        """Count one program: for each engine that was compared, and once by its worst verdict."""
+        self.verdicts[outcome.verdict] += 1
+        own, *others = outcome.verdicts
+        for engine, verdict in others:
+            counts = self.by_engine.setdefault(engine, Counter())
+            counts[worst([verdict, own[1]] if own[1].is_failure else [verdict])] += 1
 
     @property
     def failures(self) -> int:
@@ -145,15 +120,6 @@ class Tally:
             for engine, verdicts in self.by_engine.items():
                 yield f"{engine}: {summary(verdicts)}"
         yield summary(self.verdicts)
-
-
-def summary(verdicts: Counter[Verdict]) -> str:
-    """The last line of a run; crashed, hung and unstable programs count as differing."""
-    differ = sum(count for verdict, count in verdicts.items() if verdict.is_failure)
-    return (
-        f"{verdicts.total()} programs: {verdicts[Verdict.AGREES]} agree, {differ} differ,"
-        f" {verdicts[Verdict.KNOWN]} known, {verdicts[Verdict.UNSUPPORTED]} unsupported"
-    )
 
 
 @click.command()

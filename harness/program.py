@@ -19,6 +19,7 @@ case        a program in a file of `cases/`, with front matter that says what it
 """
 
 import ast
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -324,6 +325,7 @@ class Program:
     source: str = ""
     is_exact: bool = False
     path: str | None = None
+    file: str = ""  # the whole path of the file that it, or what it was cut out of, comes from
     script: str | None = None  # the whole text as it was read, comments included
     front_matter: dict[str, str] = field(default_factory=dict, compare=False, hash=False)
 
@@ -351,6 +353,7 @@ class Program:
             source=keys.get("source", ""),
             is_exact=keys.get("lane", "") == "exact",
             path=path,
+            file=os.path.abspath(path) if path else "",
             script=script,
             front_matter=keys,
         )

@@ -8,14 +8,14 @@ may hold.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
 from typing import IO, Any
 
 from harness.compare import Difference
-from harness.engines.base import Engine
+from harness.engines.base import Named
 from harness.program import Program, Statement
 from harness.run import Result
 from harness.trace import Trace, decoded, encoded
@@ -34,7 +34,7 @@ class Recorder:
     """Writes a record; a context manager, so that a footer ends it when the run is complete."""
 
     def __init__(
-        self, path: str | Path, expected: Engine, engines: Sequence[Engine], strict: bool, **about: Any
+        self, path: str | Path, expected: Named, engines: Sequence[Named], strict: bool, **about: Any
     ):
         try:
             self.file: IO[str] = open(path, "w", encoding="utf-8", newline="\n")  # noqa: SIM115
@@ -61,13 +61,18 @@ class Recorder:
 
     def write(self, **data: Any) -> None:
         self.file.write(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n")
+        self.file.flush()  # what kills this process later takes nothing with it
 
     def add(self, program: Program, results: Sequence[Result], with_traces: bool = True) -> None:
         """One program with its results, the expected engine's first."""
-        self.counts[worst([result.verdict for result in results])] += 1
-        self.write(**program_line(program))
-        for result in results:
-            self.write(**result_line(result, with_traces))
+        lines = [program_line(program), *(result_line(result, with_traces) for result in results)]
+        self.take(worst([result.verdict for result in results]), lines)
+
+    def take(self, verdict: str, lines: Iterable[dict[str, Any]]) -> None:
+        """The lines of one program, and what it counts as."""
+        self.counts[verdict] += 1
+        for line in lines:
+            self.write(**line)
 
 
 def program_line(program: Program) -> dict[str, Any]:

@@ -155,7 +155,7 @@ class Reducer:
             mark = statement.raises if self.keeps_marks else None
             kept.append(Statement(statement.text, lines, mark))
             lines += statement.text.count("\n") + 1
-        return Program(self.program.id, tuple(kept), is_exact=is_exact)
+        return Program(self.program.id, tuple(kept), is_exact=is_exact, file=self.program.file)
 
     # Passes ----------------------------------------------------------------------------------------
 

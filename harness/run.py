@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from harness.compare import Difference, Finder, first_difference, self_difference, told
-from harness.engines.base import END, FULL, QUICK, Engine, OutOfTime
+from harness.engines.base import END, FULL, QUICK, Engine, Named, OutOfTime
 from harness.known import Known, find
 from harness.outcome import fits_mark
 from harness.program import Program
@@ -43,7 +43,7 @@ class Result:
         return f"{self.verdict:11} {where}{f':{line}' if line else ''}: {note}{text}"
 
 
-def is_strict(expected: Engine, actual: Engine, wanted: bool | None = None) -> bool:
+def is_strict(expected: Named, actual: Named, wanted: bool | None = None) -> bool:
     """refgrad and PyTorch are always compared strictly; other engines by semantics unless asked."""
     return bool(wanted) or {expected.name, actual.name} == {"torch", "refgrad"}
 
@@ -60,7 +60,7 @@ def time_limit(seconds: float) -> Iterator[None]:
         return
 
     def stop(number: int, frame: object) -> None:
-        raise OutOfTime
+        raise OutOfTime(f"does not end within {seconds:g} s; --limit gives more")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -120,7 +120,7 @@ def examine(
     except (OutOfTime, Exception) as error:
         results = [failure(program, expected, expected, error)]
         if not runs.traces:
-            return results + [failure(program, expected, engine, error) for engine in engines]
+            return results  # there is nothing that the others could be compared with
         trace = next(iter(runs.traces.values()))
     for engine, theirs in zip(engines, others):
         try:
@@ -241,17 +241,37 @@ def mark_difference(program: Program, trace: Trace) -> Difference | None:
     return None
 
 
+def failed_imports(result: Result) -> Iterator[str]:
+    """A line for each import of a script that fails on the expected engine: what follows compares little."""
+    if result.program.topic or result.trace is None:
+        return
+    for step, statement in enumerate(result.program.statements):
+        raised = result.trace.outcome(step).raised
+        if raised is None or statement.raises or raised.type not in ("ImportError", "ModuleNotFoundError"):
+            continue
+        where = f"{result.program.path or result.program.id}:{statement.line}"
+        first = statement.text.partition("\n")[0]
+        yield f"NOTE        {where}: {first}: raises {raised.type} on {result.engine} too"
+
+
 def failure(
     program: Program, expected: Engine, engine: Engine, error: BaseException, trace: Trace | None = None
 ) -> Result:
     """The result of a run that did not end by itself."""
     if isinstance(error, OutOfTime):
-        return Result(program, expected.name, engine.name, Verdict.HUNG, None, "it did not end", None, trace)
-    note = f"{type(error).__name__}: {error}"
-    return Result(program, expected.name, engine.name, Verdict.CRASHED, None, note, None, trace)
+        return lost(program, expected, engine, Verdict.HUNG, str(error), trace)
+    note = f"fails outside of any statement: {type(error).__name__}: {error}"
+    return lost(program, expected, engine, Verdict.CRASHED, note, trace)
 
 
-def with_known(result: Result, known: Sequence[Known], expected: Engine, engine: Engine) -> Result:
+def lost(
+    program: Program, expected: Named, engine: Named, verdict: Verdict, note: str, trace: Trace | None = None
+) -> Result:
+    """The result of an engine that did not come to the end of the program."""
+    return Result(program, expected.name, engine.name, verdict, None, f"{engine.name} {note}", None, trace)
+
+
+def with_known(result: Result, known: Sequence[Known], expected: Named, engine: Named) -> Result:
     """The result, as KNOWN where an entry allows it."""
     if not known or result.verdict is Verdict.AGREES:
         return result

@@ -1,6 +1,5 @@
 """`refgrad score`: the table of mutants, for the terminal and as Markdown."""
 
-import os
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from rich.progress import Progress
 from tabulate import tabulate
 
 from harness import cases
-from harness.cli import fail
+from harness.cli import cores, fail
 from harness.mutants import CLASSES, MUTANTS, TITLES, Mutant
 from harness.program import Program
 from harness.score import PROGRAMS, Score
@@ -67,7 +66,7 @@ def score(
     deadline = begin + seconds if seconds else float("inf")
     mutants = general(modules) if modules else chosen(groups, names)
     own = cases.load([cases.FOLDER]) if modules and Path(cases.FOLDER).is_dir() else []
-    found, unsound = measured(mutants, programs, jobs or os.cpu_count() or 1, deadline, own)
+    found, unsound = measured(mutants, programs, jobs or cores(), deadline, own)
     if unsound:
         click.echo(f"left out, because refgrad itself differs: {', '.join(map(str, unsound))}")
     for line in lines(found):

@@ -1,5 +1,6 @@
 """What comparing an engine on a program came to."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 
@@ -34,3 +35,17 @@ SEVERITY = (
 def worst(verdicts: "list[Verdict]") -> Verdict:
     """The verdict that counts for a program among those of several engines."""
     return next((verdict for verdict in SEVERITY if verdict in verdicts), Verdict.AGREES)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 program`, `2 programs`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def summary(verdicts: "Mapping[Verdict, int] | Mapping[str, int]") -> str:
+    """The line a run ends with; crashed, hung and unstable programs count as differing."""
+    counts = {Verdict(verdict): count for verdict, count in verdicts.items()}
+    differ = sum(count for verdict, count in counts.items() if verdict.is_failure)
+    agree, known, lacks = (counts.get(v, 0) for v in (Verdict.AGREES, Verdict.KNOWN, Verdict.UNSUPPORTED))
+    programs = counted(sum(counts.values()), "program")
+    return f"{programs}: {agree} agree, {differ} differ, {known} known, {lacks} unsupported"

@@ -22,12 +22,12 @@ HARNESS = """
 program outcome
 facts trace compare verdict known
 engines run record
-generate finding simplify buckets judge reduce cases new campaign mutants score
-cli commands campaign_commands score_commands explain picture report semantics findings pytest_plugin
+generate finding simplify buckets judge reduce cases new campaign apart mutants score
+cli commands campaign_commands score_commands report semantics findings pytest_plugin
 """
 DOORS = {
-    "torch": ("harness/engines/pytorch.py", "harness/engines/compiled.py", "harness/generate/opinfo.py"),
-    "refgrad": ("refgrad/", "harness/engines/refgrad.py", "harness/mutants/plant.py", "harness/explain.py"),
+    "torch": ("harness/engines/pytorch.py",),
+    "refgrad": ("refgrad/", "harness/engines/refgrad.py", "harness/mutants/plant.py"),
     "harness": ("harness/",),
 }
 SOURCES = sorted(path for package in ("refgrad", "harness") for path in (ROOT / package).rglob("*.py"))

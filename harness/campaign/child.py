@@ -29,10 +29,11 @@ class Child:
     """A fork that does some work and says lines meanwhile; leaving the context ends it.
 
     `limit` is the time that may pass without a line, in seconds; `memory` how much it may grow, in megabytes.
+    What it prints goes nowhere if it is silent.
     """
 
-    def __init__(self, work: Work, limit: float, memory: int):
-        self.limit, self.memory = limit, memory
+    def __init__(self, work: Work, limit: float, memory: int, is_silent: bool = True):
+        self.limit, self.memory, self.is_silent = limit, memory, is_silent
         ours, theirs = os.pipe()
         orders, self.orders = os.pipe()
         sys.stdout.flush()
@@ -49,8 +50,7 @@ class Child:
         self.begun = time.monotonic()
         self.is_ended = False
 
-    @staticmethod
-    def live(work: Work, pipe: int, orders: int) -> None:
+    def live(self, work: Work, pipe: int, orders: int) -> None:
         """All that happens in the fork; it never returns."""
         status = 1
         try:
@@ -58,11 +58,13 @@ class Child:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             faulthandler.disable()  # the parent tells what became of it
             nothing = os.open(os.devnull, os.O_RDWR)
-            for standard in (0, 1, 2):
+            for standard in (0, 1, 2) if self.is_silent else (0,):
                 os.dup2(nothing, standard)
             with os.fdopen(pipe, "w", encoding="utf-8") as file, os.fdopen(orders) as told:
                 work(sayer(file), told)
             status = 0
+            if not self.is_silent:
+                sys.stdout.flush()
         finally:
             os._exit(status)
 

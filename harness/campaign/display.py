@@ -11,7 +11,7 @@ from tabulate import tabulate
 
 from harness.buckets import Bucket
 from harness.reduce import length_note
-from harness.verdict import Verdict
+from harness.verdict import Verdict, counted, summary
 
 from .run import Campaign
 
@@ -82,7 +82,7 @@ def report(campaign: Campaign, with_coverage: bool) -> Iterator[str]:
     for place, bucket in enumerate(ranked[:MOST_SCRIPTS], 1):
         yield script(place, bucket)
     if len(ranked) > MOST_SCRIPTS:
-        yield f"… and {len(ranked) - MOST_SCRIPTS} more buckets, with their scripts in the record\n"
+        yield f"… and {counted(len(ranked) - MOST_SCRIPTS, 'more bucket')}, their scripts in the record\n"
     unconfirmed = campaign.unconfirmed()
     for line in unconfirmed[:MOST_UNCONFIRMED]:
         yield cut(f"not found again alone: {line}")
@@ -108,7 +108,7 @@ def cut(text: str) -> str:
 def script(place: int, bucket: Bucket) -> str:
     exemplar = bucket.exemplar
     notes = [
-        f"{bucket.total} findings, reduced from {exemplar.source}",
+        f"{counted(bucket.total, 'finding')}, reduced from {exemplar.source}",
         "" if exemplar.is_confirmed else "it did not differ again in a fresh process",
         length_note(exemplar.script),
     ]
@@ -116,8 +116,4 @@ def script(place: int, bucket: Bucket) -> str:
 
 
 def last_line(campaign: Campaign, buckets: int) -> str:
-    verdicts = campaign.verdicts
-    return (
-        f"{campaign.programs} programs: {verdicts['AGREES']} agree, {failing(campaign)} differ,"
-        f" {verdicts['KNOWN']} known, {verdicts['UNSUPPORTED']} unsupported; {buckets} buckets"
-    )
+    return f"{summary(campaign.verdicts)}; {counted(buckets, 'bucket')}"

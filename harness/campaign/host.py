@@ -322,7 +322,7 @@ class Host:
             finding = self.alone(engine, program, goal.expected or QUICK)
             if finding is None:
                 return Observation(None)
-            before = Program(program.id, program.statements[: finding.step])
+            before = Program(program.id, program.statements[: finding.step], file=program.file)
             try:
                 with self.child(work.seen_by(engine, before)) as child:
                     seen = work.observation_from_json(json.loads(next(child.lines())))

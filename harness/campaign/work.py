@@ -269,14 +269,17 @@ def observation_from_json(data: dict[str, Any]) -> Observation:
 
 
 def program_to_json(program: Program) -> dict[str, Any]:
-    return {
+    data = {
         "id": program.id,
         "statements": [[s.text, s.line, s.raises] for s in program.statements],
         "exact": program.is_exact,
         "topic": program.topic,
     }
+    return data | ({"file": program.file} if program.file else {})
 
 
 def program_from_json(data: dict[str, Any]) -> Program:
     statements = tuple(Statement(*parts) for parts in data["statements"])
-    return Program(data["id"], statements, is_exact=data["exact"], topic=data["topic"])
+    return Program(
+        data["id"], statements, is_exact=data["exact"], topic=data["topic"], file=data.get("file", "")
+    )

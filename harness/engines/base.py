@@ -8,18 +8,49 @@ import sys
 import warnings
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
+from harness.engines.beside import beside
 from harness.engines.session import END, FULL, QUICK, Missing, OutOfTime, Session, without_collector
 from harness.program import Program
 from harness.trace import Trace
 
-__all__ = ["END", "FULL", "QUICK", "Engine", "EngineError", "Missing", "OutOfTime", "Session"]
+__all__ = [
+    "END",
+    "FULL",
+    "QUICK",
+    "Engine",
+    "EngineError",
+    "Missing",
+    "Name",
+    "Named",
+    "OutOfTime",
+    "Session",
+]
 
 
 class EngineError(Exception):
     """An engine that cannot be used, with what to do."""
+
+
+class Named(Protocol):
+    """What has an engine's name and version."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Name:
+    """An engine that lives elsewhere."""
+
+    name: str
+    version: str
 
 
 class Engine(ABC):
@@ -89,7 +120,8 @@ class Engine(ABC):
         if program.script is not None:
             filename, text = f"{program.id}.py", program.script
             linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-        with without_collector(), warnings.catch_warnings(record=True) as warned:
+        around = beside(program.file, self.builtins) if program.file else nullcontext()
+        with around, without_collector(), warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             session = Session(self, program, look, warned)
             try:

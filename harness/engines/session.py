@@ -31,7 +31,16 @@ IS_LEAF, RETAINS_GRAD = POSITION["is_leaf"], POSITION["retains_grad"]
 WIDTH = len(FACTS)
 # Names that are no variables of the program; `_` holds what nobody wants to see.
 HIDDEN = frozenset(
-    ("__builtins__", "__name__", "print", "_", "__warningregistry__", "__annotations__", "__doc__")
+    (
+        "__builtins__",
+        "__name__",
+        "__file__",
+        "print",
+        "_",
+        "__warningregistry__",
+        "__annotations__",
+        "__doc__",
+    )
 )
 # Variables of these types are never looked into.
 OPAQUE = frozenset((ModuleType, FunctionType, BuiltinFunctionType, type))
@@ -79,6 +88,8 @@ class Session:
             "__name__": "__main__",
             "print": self.record_print,
         }
+        if program.file:
+            self.variables["__file__"] = program.file
         self.hidden = HIDDEN
         self.printed: list[str] = []
         self.warned = warned  # warnings put themselves here

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from harness import cases
+from harness.apart import Apart, Setup
 from harness.cli import fail
-from harness.commands import default_paths, known_differences, stale_entries
+from harness.commands import default_paths, known_differences
 from harness.engines import engine as engine_named
 from harness.engines.base import EngineError
 from harness.program import Program, ProgramError
@@ -59,14 +60,24 @@ def write_reports(made: Report, html_file: str | Path | None, markdown_file: str
     "--generated", default=500, show_default=True, type=click.IntRange(0), help="Generated programs."
 )
 @click.option("--output", default="reports", show_default=True, help="The folder for the reports.")
-@click.option("--processes", type=click.IntRange(1), help="How many run at a time; one per core by default.")
+@click.option(
+    "--jobs", type=click.IntRange(1), help="Processes at a time; one per core, at most 4, by default."
+)
+@click.option(
+    "--limit",
+    default=TIME_LIMIT,
+    show_default=True,
+    type=click.FloatRange(0),
+    help="Seconds that one run may take; 0 for none.",
+)
 def conformance(
     paths: tuple[str, ...],
     specs: tuple[str, ...],
     strict: bool,
     generated: int,
     output: str,
-    processes: int | None,
+    jobs: int | None,
+    limit: float,
 ) -> None:
     """Run the cases and generated programs on PyTorch and refgrad, and write a report.
 
@@ -78,9 +89,9 @@ def conformance(
     try:
         programs = cases.load(paths or default_paths())
         known = tuple(known_differences(paths or default_paths()))
-        setup = runs.Setup("torch", specs or ("refgrad",), strict or None, known, TIME_LIMIT)
+        setup = Setup("torch", specs or ("refgrad",), strict or None, known, limit)
         folder.mkdir(parents=True, exist_ok=True)
-        stale = run_all(programs, generated, setup, folder / "latest.jsonl", processes)
+        stale = run_all(programs, generated, setup, folder / "latest.jsonl", jobs)
         made = build(read(folder / "latest.jsonl"))
         write_reports(made, folder / "latest.html", folder / "latest.md")
     except cases.BrokenCases as broken:
@@ -100,7 +111,7 @@ def conformance(
 
 
 def run_all(
-    programs: list[Program], generated: int, setup: runs.Setup, path: Path, processes: int | None
+    programs: list[Program], generated: int, setup: Setup, path: Path, at_a_time: int | None
 ) -> list[str]:
     """Run everything with a progress bar and write the record; the lines of known differences gone stale."""
     expected, engines = engine_named(setup.expected), [engine_named(spec) for spec in setup.engines]
@@ -112,12 +123,13 @@ def run_all(
         Progress(*columns, console=Console(stderr=True)) as progress,
     ):
         for outcome in progress.track(
-            runs.outcomes(jobs, setup, processes or runs.default_processes()),
+            runs.outcomes(jobs, setup, at_a_time or runs.default_jobs()),
             len(jobs),
             description="programs",
         ):
-            runs.record(recorder, outcome)
-    return list(stale_entries(setup.known, expected, engines, setup.strict, setup.limit))
+            recorder.take(outcome.verdict, outcome.lines)
+    with Apart(setup) as apart:
+        return list(cases.stale_entries(setup.known, apart.names, apart.verdicts))
 
 
 def first_lines(made: Report) -> Iterator[str]:

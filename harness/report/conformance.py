@@ -1,18 +1,16 @@
 """The run behind `refgrad conformance`: cases and generated programs, in processes, into one record."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Any
 
+from harness.apart import Apart, Outcome, Setup, outcome_of
+from harness.cli import cores
 from harness.engines import engine as engine_named
 from harness.generate import prng
-from harness.known import Known
 from harness.program import Program
-from harness.record import Recorder, program_line, result_line
 from harness.run import Result, examine_each
 from harness.verdict import Verdict, worst
 
@@ -20,17 +18,6 @@ from .build import GENERATED, MOST_SAMPLES
 
 BATCH = 10
 ONE_IN = 10  # of the generated programs, so many are looked at thoroughly and run unwatched as well
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What every worker needs to know once."""
-
-    expected: str
-    engines: tuple[str, ...]
-    strict: bool | None
-    known: tuple[Known, ...]
-    limit: float
 
 
 @dataclass(frozen=True)
@@ -46,14 +33,6 @@ class Job:
 
     def make(self) -> Program:
         return prng.program(self.seed) if self.program is None else self.program
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a worker hands back: the lines of the record, and the verdict that counts."""
-
-    verdict: Verdict
-    lines: list[dict[str, Any]]
 
 
 class Worker:
@@ -77,19 +56,21 @@ class Worker:
             known=setup.known,
             limit=setup.limit,
         )
-        return [outcome_of(*row) for row in zip(jobs, programs, found)]
+        return [described(*row) for row in zip(jobs, found)]
 
 
-def outcome_of(job: Job, program: Program, results: list[Result]) -> Outcome:
-    """The verdict that counts, and the lines; what agrees is kept whole only of cases and some samples."""
+def described(job: Job, results: Sequence[Result]) -> Outcome:
+    """What agrees is kept whole only of cases and some samples."""
     verdict = worst([result.verdict for result in results])
     keeps = not job.is_generated or verdict is not Verdict.AGREES or job.seed < MOST_SAMPLES
-    return Outcome(verdict, [described(job, program), *(result_line(result, keeps) for result in results)])
+    return generated(job, outcome_of(results[0].program, results, keeps))
 
 
-def described(job: Job, program: Program) -> dict[str, Any]:
-    """The program's line; generated ones are a topic of their own."""
-    return program_line(program) | ({"topic": GENERATED} if job.is_generated else {})
+def generated(job: Job, outcome: Outcome) -> Outcome:
+    """Generated programs are a topic of their own."""
+    if job.is_generated:
+        outcome.lines[0]["topic"] = GENERATED
+    return outcome
 
 
 def start(setup: Setup) -> None:
@@ -100,23 +81,10 @@ def run_batch(jobs: Sequence[Job]) -> list[Outcome]:
     return Worker.current.run(jobs)
 
 
-def crashed(job: Job, setup: Setup) -> Outcome:
-    """The outcome of a program that took its process with it; which engine did it is not known."""
-    program = job.make()
-    lines = [described(job, program)]
-    for name in (setup.expected, *setup.engines):
-        note = "the process died; run it on each engine alone to see which one it was"
-        lines.append(
-            {
-                "line": "result",
-                "program": program.id,
-                "expected": setup.expected,
-                "engine": name.partition(":")[2] or name,
-                "verdict": str(Verdict.CRASHED),
-                "note": note,
-            }
-        )
-    return Outcome(Verdict.CRASHED, lines)
+def alone(job: Job, setup: Setup) -> Outcome:
+    """The outcome of a program that took its process with it: each engine that does so is named."""
+    with Apart(setup, with_traces=True) as apart:
+        return generated(job, apart.outcome(job.make()))
 
 
 def outcomes(jobs: Iterable[Job], setup: Setup, processes: int) -> Iterator[Outcome]:
@@ -155,17 +123,10 @@ def one_by_one(jobs: Sequence[Job], setup: Setup) -> Iterator[Outcome]:
                 yield outcome
             return
         except BrokenProcessPool:
-            yield crashed(jobs[done], setup)
+            yield alone(jobs[done], setup)
             jobs = jobs[done + 1 :]
 
 
-def record(recorder: Recorder, outcome: Outcome) -> None:
-    recorder.counts[outcome.verdict] += 1
-    for line in outcome.lines:
-        recorder.write(**line)
-
-
-def default_processes() -> int:
+def default_jobs() -> int:
     """As many as there are cores, four at most: each has a PyTorch of its own in memory."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return min(len(affinity(0)) if affinity else os.cpu_count() or 1, 4)
+    return min(cores(), 4)

@@ -10,6 +10,8 @@ entry    one line of a trace: a subject with what is new about it, or what a ste
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from harness.verdict import counted
+
 COLUMNS = ("agree", "differ", "known", "unsupported")
 WORST_FIRST = ("differ", "known", "unsupported", "agree")
 
@@ -104,7 +106,9 @@ class Counts:
 
     def last_line(self) -> str:
         """The counts as `refgrad run` ends with them."""
-        return f"{self.programs} programs: " + ", ".join(f"{n} {name}" for name, n in self.columns.items())
+        return f"{counted(self.programs, 'program')}: " + ", ".join(
+            f"{n} {name}" for name, n in self.columns.items()
+        )
 
     def by_column(self) -> Iterator[tuple[str, int]]:
         yield from self.columns.items()

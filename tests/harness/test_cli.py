@@ -48,7 +48,7 @@ def refgrad(*words: str) -> Result:
 def test_everything_agrees(here: Path) -> None:
     result = refgrad("run", "--engine", "module:torch", "--record", "r.jsonl")
 
-    assert result.stdout == "1 programs: 1 agree, 0 differ, 0 known, 0 unsupported\n"
+    assert result.stdout == "1 program: 1 agree, 0 differ, 0 known, 0 unsupported\n"
     assert result.exit_code == 0
     assert [result.engine for result in read("r.jsonl").results] == ["torch", "torch"]
 
@@ -61,7 +61,7 @@ def test_a_difference_is_one_line_and_exit_code_1(here: Path) -> None:
         "DIFFERS     cases/leaf/good.py:9: x = torch.ones(2, requires_grad=True): x.value: torch has"
         " [1.0, 1.0] (float32, shape [2]), lying_torch has [0.0, 0.0] (float32, shape [2])"
     )
-    assert last == "1 programs: 0 agree, 1 differ, 0 known, 0 unsupported"
+    assert last == "1 program: 0 agree, 1 differ, 0 known, 0 unsupported"
     assert result.exit_code == 1
 
 
@@ -89,9 +89,9 @@ def test_several_engines_have_a_line_each_and_one_for_all(here: Path) -> None:
     result = refgrad("run", "--engine", "module:torch", "--engine", "module:lying_torch")
 
     assert result.stdout.splitlines()[1:] == [
-        "torch: 1 programs: 1 agree, 0 differ, 0 known, 0 unsupported",
-        "lying_torch: 1 programs: 0 agree, 1 differ, 0 known, 0 unsupported",
-        "1 programs: 0 agree, 1 differ, 0 known, 0 unsupported",
+        "torch: 1 program: 1 agree, 0 differ, 0 known, 0 unsupported",
+        "lying_torch: 1 program: 0 agree, 1 differ, 0 known, 0 unsupported",
+        "1 program: 0 agree, 1 differ, 0 known, 0 unsupported",
     ]
 
 
@@ -109,7 +109,7 @@ witness = "leaf/good"
 def test_a_known_difference_is_allowed_and_must_still_differ(here: Path) -> None:
     (here / "cases" / "known_differences.toml").write_text(KNOWN.format(engine="lying_torch"))
     result = refgrad("run", "--engine", "module:lying_torch")
-    assert result.stdout.splitlines()[-1] == "1 programs: 0 agree, 0 differ, 1 known, 0 unsupported"
+    assert result.stdout.splitlines()[-1] == "1 program: 0 agree, 0 differ, 1 known, 0 unsupported"
     assert result.stdout.startswith("KNOWN       cases/leaf/good.py:9: known as ones (bug): ")
     assert result.exit_code == 0
 
@@ -126,7 +126,7 @@ def test_a_program_that_does_not_end_is_hung(here: Path) -> None:
 
     result = refgrad("run", "script.py", "--engine", "module:torch", "--limit", "0.2")
 
-    assert result.stdout.startswith("HUNG        script.py: it did not end")
+    assert result.stdout.startswith("HUNG        script.py: torch does not end within 0.2 s")
     assert result.exit_code == 1
 
 
@@ -164,6 +164,80 @@ def test_broken_cases_are_all_named(here: Path) -> None:
         "cases/leaf/b.py",
     ]
     assert result.exit_code == 2
+
+
+def test_a_program_imports_what_lies_beside_it_afresh_on_each_engine(here: Path) -> None:
+    (here / "sub" / "parts").mkdir(parents=True)
+    (here / "sub" / "parts" / "__init__.py").write_text("from .inner import twice\n")
+    (here / "sub" / "parts" / "inner.py").write_text(
+        "import torch\n\ndef twice():\n    return torch.ones(2)\n"
+    )
+    (here / "sub" / "script.py").write_text(
+        "import torch\nfrom parts import twice\nx = twice()\nname = __file__.rpartition('/')[2]\n"
+    )
+
+    result = refgrad("run", "sub/script.py", "--engine", "module:torch", "--engine", "module:lying_torch")
+
+    line, *_ = result.stdout.splitlines()
+    assert line.startswith("DIFFERS     sub/script.py:3: x = twice(): x.value: torch has [1.0, 1.0]")
+    assert "parts" not in sys.modules
+    assert str(here / "sub") not in sys.path
+    assert refgrad("run", "sub/script.py", "--engine", "module:torch").exit_code == 0
+
+
+def test_an_import_that_fails_everywhere_is_told(here: Path) -> None:
+    (here / "script.py").write_text("import torch\nimport no_such_module\n")
+
+    result = refgrad("run", "script.py", "--engine", "module:torch")
+
+    assert result.stdout == (
+        "NOTE        script.py:2: import no_such_module: raises ModuleNotFoundError on torch too\n"
+        "1 program: 1 agree, 0 differ, 0 known, 0 unsupported\n"
+    )
+
+
+def test_a_program_that_ends_its_process_costs_itself_only(here: Path) -> None:
+    (here / "a.py").write_text("import os\nimport torch\nos._exit(7)\n")
+    (here / "b.py").write_text(
+        "import ctypes\nimport torch\nx = torch.ones(2)\nx[0] or ctypes.string_at(0)\n"
+    )
+    (here / "c.py").write_text("import torch\nimport sys\nsys.exit(3)\n")
+
+    result = refgrad(
+        *("run", "a.py", "b.py", "c.py", "--engine", "module:torch", "--engine", "module:lying_torch"),
+        *("--record", "r.jsonl"),
+    )
+
+    assert result.stdout.splitlines() == [
+        "CRASHED     a.py: torch ends its process with exit code 7",
+        "CRASHED     b.py: lying_torch dies of SIGSEGV",
+        "torch: 2 programs: 2 agree, 0 differ, 0 known, 0 unsupported",
+        "lying_torch: 2 programs: 1 agree, 1 differ, 0 known, 0 unsupported",
+        "3 programs: 1 agree, 2 differ, 0 known, 0 unsupported",
+    ]
+    assert result.exit_code == 1
+    found = [(result.program, result.engine, str(result.verdict)) for result in read("r.jsonl").results]
+    assert found[:4] == [
+        ("a", "torch", "CRASHED"),
+        ("b", "torch", "AGREES"),
+        ("b", "torch", "AGREES"),
+        ("b", "lying_torch", "CRASHED"),
+    ]
+    assert refgrad("report", "r.jsonl", "--html", "r.html").exit_code == 0
+
+
+def test_an_engine_that_ends_the_process_on_import_is_named(here: Path) -> None:
+    for body, told in (
+        ("import sys; sys.exit(3)", "module:engine_x ends the process (SystemExit: 3) on import"),
+        ("import os; os._exit(3)", "module:engine_x ends its process with exit code 3 while it is imported"),
+        ("def f(:\n", f"module:engine_x is not valid Python: {here}/engine_x.py:1: invalid syntax"),
+    ):
+        (here / "engine_x.py").write_text(body)
+
+        result = refgrad("run", "--engine", "module:engine_x")
+
+        assert result.stderr == f"refgrad: engine {told}\n"
+        assert result.exit_code == 2
 
 
 # refgrad new ----------------------------------------------------------------------------------------

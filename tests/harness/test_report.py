@@ -265,7 +265,7 @@ def refgrad(*arguments):
     return CliRunner().invoke(main, list(map(str, arguments)))
 
 
-CONFORMANCE = ("conformance", "--engine", "module:torch", "--processes", 1)
+CONFORMANCE = ("conformance", "--engine", "module:torch", "--jobs", 1)
 
 
 def test_conformance_writes_three_files_and_counts(folder):
@@ -283,7 +283,7 @@ def test_conformance_writes_three_files_and_counts(folder):
 @pytest.mark.slow
 def test_conformance_in_two_processes_comes_to_the_same(folder):
     for processes in (1, 2):
-        options = ("--generated", 25, "--processes", processes, "--output", f"r{processes}")
+        options = ("--generated", 25, "--jobs", processes, "--output", f"r{processes}")
         assert refgrad("conformance", "--engine", "module:torch", *options).exit_code == 0
     assert (folder / "r1/latest.jsonl").read_bytes() == (folder / "r2/latest.jsonl").read_bytes()
 
