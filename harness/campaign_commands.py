@@ -1,6 +1,7 @@
 """`refgrad fuzz`, `refgrad merge` and `refgrad reduce`."""
 
 import random
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from harness.campaign.merge import merge, settle
 from harness.campaign.run import Bounds, Campaign
 from harness.campaign.setup import LIMIT, MEMORY, SIZE, BatchResult, Setup
 from harness.campaign.work import program_to_json
-from harness.cli import cores, fail
+from harness.cli import check_writable, cores, fail, unwritable
 from harness.commands import known_differences
 from harness.engines.base import EngineError, Name
 from harness.finding import Finding
@@ -30,7 +31,10 @@ from harness.reduce import LONGER, MOST_LINES, MOST_TRIALS, is_short, length_not
 from harness.verdict import Verdict, counted, summary
 
 # Options that a campaign that is resumed cannot change, and their names in the record.
-FIXED = {"seed": "seed", "expected": "expected", "size": "size", "specs": "engines", "first": "first"}
+FIXED = {"specs": "engines"} | {
+    name: name for name in ("seed", "expected", "size", "first", "strict", "limit", "memory")
+}
+ADDRESS = re.compile(r"(\w+://)?[^\s/:]+:\d{1,5}(/\S*)?|inproc://\S+")
 PROGRAMS = 10_000  # of a campaign that is given no bound
 
 
@@ -52,7 +56,13 @@ PROGRAMS = 10_000  # of a campaign that is given no bound
     help="Steps of a program: three make about five statements.",
 )
 @click.option("--limit", default=LIMIT, show_default=True, type=click.FloatRange(0, min_open=True))
-@click.option("--memory", default=MEMORY, show_default=True, help="Megabytes that a program may take.")
+@click.option(
+    "--memory",
+    default=MEMORY,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Megabytes that a program may take.",
+)
 @click.option("--record", "record_file", metavar="FILE", help="Write findings and counts as JSON lines.")
 @click.option("--resume", "is_resumed", is_flag=True, help="Go on with the campaign of the record.")
 @click.option("--coverage", is_flag=True, help="Print how often feature groups meet in a program.")
@@ -72,6 +82,8 @@ def fuzz(
     """
     if is_resumed and record_file is None:
         fail("--resume needs the --record of the campaign to go on with")
+    if scheduler and not ADDRESS.fullmatch(scheduler):
+        fail(f"--scheduler is an address such as tcp://HOST:PORT, not {scheduler!r}")
     if jobs and scheduler:
         fail("--jobs is for this machine; a cluster does as many jobs as its workers have threads")
     crew: Crew | None = None
@@ -85,7 +97,7 @@ def fuzz(
         click.echo(f"seed {setup.seed}: " + ", ".join(f"{e['name']} {e['version']}" for e in crew.engines))
         watched(campaign, Console(stderr=True))
     except (ProgramError, EngineError, RecordError, HostGone) as problem:
-        fail(problem if str(problem) else "a host process died twice in one job; is there enough memory?")
+        fail(problem)
     except KeyboardInterrupt:
         fail("stopped before the first program")
     finally:
@@ -235,6 +247,7 @@ def reduce_script(
     Works for a crash and a hang too. The exit code is 0 when there is a smaller or equal script, 1 when it
     could not be shown again in a fresh process, 2 for bad input or when the script does not differ.
     """
+    check_writable(output)
     begin, client = time.perf_counter(), None
     try:
         program = cases.load_file(script)
@@ -253,7 +266,7 @@ def reduce_script(
             most_trials=trials,
         )
     except (ProgramError, EngineError, HostGone) as problem:
-        fail(problem if str(problem) else f"{script}: the host process died twice; is there enough memory?")
+        fail(problem)
     finally:
         if client is not None:
             client.close()
@@ -272,13 +285,14 @@ def first_finding(client: Client, program: dict[str, Any]) -> Finding | None:
 def show(script: str, answer: dict[str, Any], output: str | None, seconds: float) -> None:
     if answer["finding"] is None:
         fail(f"{script}: the difference does not show again; does the script depend on time or chance?")
-    if output is None:
-        click.echo(answer["script"], nl=False)
-    else:
+    if output is not None:
         try:
             Path(output).write_text(answer["script"], encoding="utf-8")
         except OSError as error:
-            fail(f"{output}: cannot be written ({error.strerror}); choose another file")
+            click.echo(f"refgrad: {unwritable(output, error)}; here it is", err=True)
+            output = None
+    if output is None:
+        click.echo(answer["script"], nl=False)
     after = len(answer["program"]["statements"])
     what = f"{counted(answer['before'], 'statement')} came down to {after}{f' in {output}' if output else ''}"
     click.echo(f"{what}: {answer['trials']} trials, {seconds:.1f} s", err=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from harness.engines.base import Named
 from harness.known import Known
+from harness.outcome import KIND_NAMES, is_kind
 from harness.program import Program, ProgramError
 from harness.verdict import Verdict
 
@@ -144,6 +145,14 @@ def check_front_matter(program: Program, script: str, folder: str) -> None:
         raise ProgramError(
             path, line_of(script, f"{key}:"), f"unknown key {key!r}; keys are {', '.join(sorted(KEYS))}"
         )
+    for statement in program.statements:
+        if statement.raises is not None and not is_kind(statement.raises):
+            raise ProgramError(
+                path,
+                statement.line,
+                f"no error is of the kind {statement.raises!r}; kinds are the names of exceptions and"
+                f" {', '.join(sorted(KIND_NAMES))}",
+            )
     lane = program.front_matter.get("lane", "tolerance")
     if lane not in ("exact", "tolerance"):
         raise ProgramError(path, line_of(script, "lane:"), f"lane is exact or tolerance, not {lane!r}")

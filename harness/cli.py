@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -63,5 +64,32 @@ def fail(*problems: object) -> NoReturn:
     sys.exit(BAD_INPUT)
 
 
+def check_writable(*paths: str | Path | None) -> None:
+    """End with one line if a file cannot be written, before any work is done for it."""
+    for path in paths:
+        if path is None:
+            continue
+        is_new = not os.path.lexists(path)
+        try:
+            with open(path, "ab"):
+                pass
+            if is_new:
+                os.remove(path)
+        except OSError as error:
+            fail(unwritable(path, error))
+
+
+def write(path: str | Path, text: str) -> None:
+    """Write a text file; end with one line if that fails."""
+    try:
+        Path(path).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        fail(unwritable(path, error))
+
+
+def unwritable(path: str | Path, error: OSError) -> str:
+    return f"{path}: cannot be written ({error.strerror}); choose another file"
+
+
 if __name__ == "__main__":
-    main()
+    main(prog_name="refgrad")

@@ -27,7 +27,13 @@ from harness.verdict import Verdict, summary, worst
     "--strict", is_flag=True, help="Compare every fact of other engines too: texts, strides, versions."
 )
 @click.option("--record", "record_file", metavar="FILE", help="Write everything observed as JSON lines.")
-@click.option("--limit", default=TIME_LIMIT, help="Seconds that one run may take; 0 for none.")
+@click.option(
+    "--limit",
+    default=TIME_LIMIT,
+    show_default=True,
+    type=click.FloatRange(0),
+    help="Seconds that one run may take; 0 for none.",
+)
 def run(
     paths: tuple[str, ...],
     specs: tuple[str, ...],
@@ -126,17 +132,22 @@ class Tally:
 @click.argument("script", metavar="SCRIPT.py")
 @click.option("--topic", help="The folder of the case; guessed from what happens if not given.")
 @click.option("--name", help="The name of the case file; that of the script if not given.")
-def new(script: str, topic: str | None, name: str | None) -> None:
+@click.option("--show", "shows_only", is_flag=True, help="Only show what happens; needs no folder of cases.")
+def new(script: str, topic: str | None, name: str | None, shows_only: bool) -> None:
     """Run a script on PyTorch, show what happens after each statement, and write it as a case file."""
-    from harness.new import CaseExists, make_case, story
+    from harness.new import CaseExists, check_topic, make_case, story, target_of
 
     try:
+        check_topic(topic)
         program = cases.load_file(script)
-        if not Path(cases.FOLDER).is_dir():
-            fail(f"there is no folder {cases.FOLDER!r} here; run in the project's folder")
+        if not shows_only and not Path(cases.FOLDER).is_dir():
+            fail(f"there is no folder {cases.FOLDER!r} here; run in the project's folder, or give --show")
+        if not shows_only and (topic or program.topic):
+            target_of(program, topic or program.topic, name)
         trace = engine_named("torch").run(program)
         click.echo(story(program, trace))
-        path = make_case(program, trace, topic, name)
+        if not shows_only:
+            path = make_case(program, trace, topic, name)
+            click.echo(f"\nwrote {path}; say in its first line what it shows")
     except (ProgramError, CaseExists, EngineError) as problem:
         fail(problem)
-    click.echo(f"\nwrote {path}; say in its first line what it shows")

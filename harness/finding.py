@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from harness.compare import ABSENT, Difference, Signature, is_numbers, short
+from harness.compare import ABSENT, Difference, is_numbers, short
 from harness.facts import POSITION, is_missing
 from harness.program import Program
 from harness.run import Result
@@ -61,10 +61,6 @@ class Finding:
     actual: str = ""
     note: str = ""
     profile: tuple[str, ...] = ()  # every fact that differs, and how; if asked for
-
-    @property
-    def signature(self) -> Signature:
-        return Signature(self.engine, self.phase, self.fact, self.statement_kind, self.error)
 
     @property
     def identity(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import click
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness import cases, known
-from harness.cli import fail
+from harness.cli import check_writable, fail, write
 from harness.compare import shown
 from harness.engines import engine as engine_named
 from harness.engines.base import Engine
@@ -52,6 +52,7 @@ def findings(output: str | None) -> None:
     expected, actual = engine_named("torch"), engine_named("refgrad")
     release = ".".join(expected.version.split(".")[:2])
     target = Path(output or f"reports/findings-torch-{release}.md")
+    check_writable(target)
     try:
         found = list(pages(expected, actual))
     except ProgramError as problem:
@@ -60,10 +61,7 @@ def findings(output: str | None) -> None:
     for title in stale:
         click.echo(f"STALE       {title}: it does not show any more; remove its entry or mend it")
     if not stale:
-        try:
-            target.write_text(render(release, found), encoding="utf-8", newline="\n")
-        except OSError as error:
-            fail(f"{target}: cannot be written ({error.strerror}); choose another --output")
+        write(target, render(release, found))
         click.echo(f"wrote {target}: {len(found)} findings")
     raise SystemExit(bool(stale))
 

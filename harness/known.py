@@ -22,6 +22,7 @@ What ends the process cannot be a case. It stands in a table of its own, which o
     script = "..."                      # the program; it must end its process by a signal
 """
 
+import re
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -65,8 +66,8 @@ class Known:
         """Whether the entry is about this engine in these versions (engine name: version)."""
         return fnmatchcase(engine, self.engine) and fits_versions(self.versions, versions)
 
-    def matches(self, program: Program, difference: Difference | None, missing: str | None = None) -> bool:
-        """Whether a difference (or a missing name) of a program is this one."""
+    def matches(self, program: Program, difference: Difference | None) -> bool:
+        """Whether a difference of a program is this one."""
         if self.cases and program.id not in self.cases:
             return False
         if not all(program.mentions(word) for word in self.mentions):
@@ -128,7 +129,8 @@ def read(path: Path, name: str, make: Callable[[dict, str, int], Any]) -> list[A
         raise ProgramError(
             str(path), int(found) if found.isdigit() else 1, f"not valid TOML: {error}"
         ) from None
-    lines = [n for n, line in enumerate(text.splitlines(), 1) if line.strip() == f"[[{name}]]"]
+    header = re.compile(rf"\s*\[\[\s*{name}\s*\]\]\s*(#.*)?")
+    lines = [n for n, line in enumerate(text.splitlines(), 1) if header.fullmatch(line)]
     if table.keys() - set(TABLES) or not all(isinstance(found, list) for found in table.values()):
         raise ProgramError(str(path), 1, "only [[difference]] and [[crash]] entries may stand here")
     entries = table.get(name, [])
@@ -167,7 +169,7 @@ def crash(data: dict, path: str, line: int) -> Crash:
 def check_fields(data: dict, required: Iterable[str], fields: frozenset[str], path: str, line: int) -> None:
     """Refuse an entry that lacks a field, has an unknown one, or one that is no text."""
     for field in required:
-        if not isinstance(data.get(field), str) or not data[field]:
+        if not data.get(field, ""):
             raise ProgramError(path, line, f'the entry needs {field} = "..."')
     if unknown := data.keys() - fields:
         raise ProgramError(
@@ -175,14 +177,14 @@ def check_fields(data: dict, required: Iterable[str], fields: frozenset[str], pa
         )
     for field, value in data.items():
         if field not in LISTS and not isinstance(value, str):
-            raise ProgramError(path, line, f"{field} must be a text")
+            raise ProgramError(path, line, f"{field} is a text, not {value!r}")
 
 
 def as_texts(data: dict, field: str, path: str, line: int) -> tuple[str, ...]:
     value = data.get(field, ())
     values = (value,) if isinstance(value, str) else value
     if not isinstance(values, (list, tuple)) or not all(isinstance(item, str) for item in values):
-        raise ProgramError(path, line, f"{field} must be a text or a list of texts")
+        raise ProgramError(path, line, f"{field} is a text or a list of texts, not {value!r}")
     return tuple(values)
 
 

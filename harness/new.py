@@ -6,8 +6,8 @@ from pathlib import Path
 
 from harness import cases
 from harness.compare import short
-from harness.outcome import Outcome, fits_mark
-from harness.program import MARK, Program, Statement, called_in, marked
+from harness.outcome import IMPORT_ERRORS, Outcome, Raised, fits_mark
+from harness.program import MARK, Program, ProgramError, Statement, called_in, marked
 from harness.trace import ABSENT, Trace, is_tensor, named
 
 # The topic of a script by the first error it raises, else by the first of these words that stands in it.
@@ -48,8 +48,9 @@ TOPIC_OF_WORD = {
     ".detach": "leaf",
     "randn(": "random",
 }
+# What the backward of a custom Function may do wrong; the nodes of PyTorch's own ops end in a number.
+FUNCTION_MISTAKE = re.compile(r"^[Ff]unction \w+Backward returned|Function's jvp returned")
 RULE = "torch.autograd"
-FACTS_SHOWN = ("value", "requires_grad", "grad_fn", "grad")
 
 
 class CaseExists(Exception):
@@ -97,38 +98,66 @@ def described(record: tuple) -> str:
     return ", ".join(parts)
 
 
-def make_case(program: Program, trace: Trace, topic: str | None, name: str | None) -> Path:
-    """Write the case file and return its path; raises CaseExists, or ProgramError for an unknown topic."""
-    topic = topic or program.topic or guessed_topic(program, trace)
-    if topic not in cases.TOPICS:
-        raise cases.ProgramError(
-            "--topic", 0, f"there is no topic {topic!r}; topics are {', '.join(sorted(cases.TOPICS))}"
-        )
-    stem = (
-        re.sub(r"\W+", "_", (name or Path(program.path or program.id).stem).removesuffix(".py"))
-        .strip("_")
-        .lower()
-    )
+def target_of(program: Program, topic: str, name: str | None) -> Path:
+    """The file of a new case; raises CaseExists."""
+    given = (name or Path(program.path or program.id).stem).removesuffix(".py")
+    stem = re.sub(r"\W+", "_", given).strip("_").lower()
     path = Path(cases.FOLDER, topic, f"{stem or 'case'}.py")
     if path.exists():
         raise CaseExists(f"{path} is there already; give another --name, or remove it first")
-    text = front_matter(program, trace, topic) + body(program, trace)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
-    cases.load_file(path)
     return path
 
 
+def check_topic(topic: str | None) -> None:
+    """Refuse a topic that does not exist; raises ProgramError."""
+    if topic and topic not in cases.TOPICS:
+        raise ProgramError(
+            "--topic", 0, f"there is no topic {topic!r}; topics are {', '.join(sorted(cases.TOPICS))}"
+        )
+
+
+def make_case(program: Program, trace: Trace, topic: str | None, name: str | None) -> Path:
+    """Write the case file and return its path; raises CaseExists, or ProgramError for what makes no case."""
+    check_imports(program, trace)
+    topic = topic or program.topic or guessed_topic(program, trace)
+    path = target_of(program, topic, name)
+    text = front_matter(program, trace, topic) + body(program, trace)
+    cases.check_front_matter(Program.parse(text, path.stem, str(path)), text, topic)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def check_imports(program: Program, trace: Trace) -> None:
+    """Refuse a script whose imports fail: a case runs wherever PyTorch does; raises ProgramError."""
+    for step, statement in enumerate(program.statements):
+        raised = trace.outcome(step).raised
+        if raised is not None and raised.type in IMPORT_ERRORS and statement.raises is None:
+            raise ProgramError(
+                program.path or program.id,
+                statement.line,
+                f"{raised.message}; a case imports what is there wherever PyTorch is",
+            )
+
+
 def guessed_topic(program: Program, trace: Trace) -> str:
+    messages = [raised.message for raised in errors(program, trace)]
+    if any(FUNCTION_MISTAKE.search(message) for message in messages):
+        return "functions"
     for kind in raised_kinds(program, trace):
         if kind in TOPIC_OF_KIND:
             return TOPIC_OF_KIND[kind]
     return next((topic for word, topic in TOPIC_OF_WORD.items() if word in program.text), "engine")
 
 
-def raised_kinds(program: Program, trace: Trace) -> list[str]:
+def errors(program: Program, trace: Trace) -> list[Raised]:
+    """What the statements raised."""
     outcomes = (trace.outcome(step) for step in range(len(program.statements)))
-    return list(dict.fromkeys(outcome.raised.kind for outcome in outcomes if outcome.raised))
+    return [outcome.raised for outcome in outcomes if outcome.raised]
+
+
+def raised_kinds(program: Program, trace: Trace) -> list[str]:
+    return list(dict.fromkeys(raised.kind for raised in errors(program, trace)))
 
 
 def front_matter(program: Program, trace: Trace, topic: str) -> str:

@@ -114,6 +114,8 @@ KINDS: tuple[tuple[str, str], ...] = (
 PATTERNS = tuple((kind, re.compile(pattern, re.DOTALL)) for kind, pattern in KINDS)
 KIND_NAMES = frozenset(kind for kind, _ in KINDS)
 
+IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
+
 ADDRESS = re.compile(r"\b(at|object at) 0x[0-9a-fA-F]+")
 TRIGGERED = re.compile(r"\s*\(Triggered internally at .*?\)?\)\s*$", re.DOTALL)
 FRAME = re.compile(r'^  File "([^"]*)", line \d+, in .*\n(?:    .*(?:\n|$))*', re.MULTILINE)
@@ -159,6 +161,11 @@ def refine(kind: str, type_name: str) -> str:
     if kind == "argument" and type_name == "RuntimeError":
         return type_name
     return kind
+
+
+def is_kind(mark: str) -> bool:
+    """Whether a mark names a canonical kind, or the type of an exception (`ValueError`, `my.Error`)."""
+    return mark in KIND_NAMES or mark.rpartition(".")[2].lstrip("_")[:1].isupper()
 
 
 def fits_mark(mark: str, raised: Raised | None) -> bool:

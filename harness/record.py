@@ -187,7 +187,10 @@ def read(path: str | Path, complete: bool = True) -> Record:
     if record is None:
         raise RecordError(f"{path}:1: the file is empty; make a record with `refgrad run --record FILE`")
     if complete and record.footer is None:
-        raise RecordError(f"{path}:{number}: the record ends without footer: the run was cut off; run again")
+        raise RecordError(
+            f"{path}:{number}: the record ends without footer: the run was cut off; run again, or"
+            " report what there is with --partial"
+        )
     return record
 
 
@@ -199,7 +202,9 @@ def lines(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
             for number, text in enumerate(file, 1):
                 yield number, checked(path, number, text)
     except OSError as error:
-        raise RecordError(f"{path}: cannot be read ({error.strerror})") from None
+        raise RecordError(
+            f"{path}: cannot be read ({error.strerror}); give a file that --record wrote"
+        ) from None
     except UnicodeDecodeError:
         raise RecordError(f"{path}:{number + 1}: not UTF-8 text; this is no record") from None
 
@@ -213,7 +218,9 @@ def checked(path: str | Path, number: int, text: str) -> dict[str, Any]:
         ) from None
     kind = data.get("line") if isinstance(data, dict) else None
     if kind not in KINDS_OF_LINE:
-        raise RecordError(f"{path}:{number}: neither header, program, result nor footer; this is no record")
+        raise RecordError(
+            f"{path}:{number}: a line of a record is a {', '.join(KINDS_OF_LINE)}, not {text.strip()[:60]}"
+        )
     problem = next(validator(kind).iter_errors(data), None)
     if problem is not None:
         where = "/".join(map(str, problem.absolute_path))

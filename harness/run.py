@@ -11,7 +11,7 @@ from typing import Any
 from harness.compare import Difference, Finder, first_difference, self_difference, told
 from harness.engines.base import END, FULL, QUICK, Engine, Named, OutOfTime
 from harness.known import Known, find
-from harness.outcome import fits_mark
+from harness.outcome import IMPORT_ERRORS, fits_mark
 from harness.program import Program
 from harness.trace import Trace
 from harness.verdict import Verdict
@@ -247,7 +247,7 @@ def failed_imports(result: Result) -> Iterator[str]:
         return
     for step, statement in enumerate(result.program.statements):
         raised = result.trace.outcome(step).raised
-        if raised is None or statement.raises or raised.type not in ("ImportError", "ModuleNotFoundError"):
+        if raised is None or statement.raises or raised.type not in IMPORT_ERRORS:
             continue
         where = f"{result.program.path or result.program.id}:{statement.line}"
         first = statement.text.partition("\n")[0]

@@ -10,7 +10,7 @@ from rich.progress import Progress
 from tabulate import tabulate
 
 from harness import cases
-from harness.cli import cores, fail
+from harness.cli import check_writable, cores, fail, write
 from harness.mutants import CLASSES, MUTANTS, TITLES, Mutant
 from harness.program import Program
 from harness.score import PROGRAMS, Score
@@ -34,7 +34,13 @@ are the generated ones of the seeds 0 to {last}, and then the cases. Made by
 
 
 @click.command()
-@click.option("--seconds", default=60.0, show_default=True, help="Stop after that time; 0 for no bound.")
+@click.option(
+    "--seconds",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(0),
+    help="Stop after that time; 0 for no bound.",
+)
 @click.option("--jobs", type=click.IntRange(1), help="Mutants at a time; one per core if not given.")
 @click.option("--class", "groups", multiple=True, type=click.Choice(CLASSES), help="Only mutants of a class.")
 @click.option("--mutant", "names", multiple=True, metavar="NAME", help="Only this mutant.")
@@ -62,6 +68,9 @@ def score(
     programs too. The exit code is 0 when at least 95 % are killed (with --general: or explained), 1 when
     fewer are, 2 for bad input.
     """
+    if markdown is not None and (groups or names) and Path(markdown).exists():
+        fail(f"{markdown} is there already, and these are not all mutants; choose another file")
+    check_writable(markdown)
     begin = time.monotonic()
     deadline = begin + seconds if seconds else float("inf")
     mutants = general(modules) if modules else chosen(groups, names)
@@ -75,6 +84,7 @@ def score(
         click.echo(f"time ran out after {seconds:g} s before {unreached} of them; give more with --seconds")
     elif markdown is not None:
         write(markdown, (general_page if modules else rendered)(found, programs))
+        click.echo(f"wrote {markdown}")
     click.echo(f"{headline(found)}, {time.monotonic() - begin:.0f} s")
     explained = sum(each.is_killed or bool(modules and each.mutant.survives) for each in found)
     raise SystemExit(explained < ENOUGH * len(found))
@@ -236,12 +246,3 @@ def general_page(found: Sequence[Score], programs: int) -> str:
         lines = [f"- {mutant.wrong} {mutant.survives or 'Not explained yet.'}" for mutant in survivors]
         parts += [f"## Survivors in {group}", "\n".join(lines)] if lines else []
     return "\n\n".join(part.strip() for part in parts) + "\n"
-
-
-def write(path: str, text: str) -> None:
-    try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        fail(f"{path}: cannot be written ({error.strerror}); choose another file")
-    click.echo(f"wrote {path}")

@@ -16,7 +16,7 @@ import click
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness import cases, known
-from harness.cli import fail
+from harness.cli import fail, write
 from harness.program import Program, ProgramError, words
 from harness.report.html import TEMPLATES
 from harness.report.markdown import escaped
@@ -110,14 +110,11 @@ def semantics(output: str) -> None:
         fail(f"there is no folder {cases.FOLDER!r} here; run in the project's folder")
     try:
         topics = read_topics(folder, Path(output).parent)
-        Path(output).parent.mkdir(parents=True, exist_ok=True)
-        Path(output).write_text(render(topics), encoding="utf-8", newline="\n")
     except cases.BrokenCases as broken:
         fail(*broken.problems)
     except ProgramError as problem:
         fail(problem)
-    except OSError as error:
-        fail(f"{output}: cannot be written ({error.strerror}); choose another --output")
+    write(output, render(topics))
     click.echo(f"wrote {output}: {sum(topic.count for topic in topics)} rules in {len(topics)} topics")
 
 

@@ -2,9 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -19,7 +19,7 @@ START = (
 
 
 class HostGone(Exception):
-    """The host ended in the middle of a job."""
+    """The host ended in the middle of a job; says how, if it is known."""
 
 
 class Client:
@@ -57,10 +57,13 @@ class Client:
                     self.start()
                 return self.send({"job": job, **fields})
             except HostGone:
+                how = self.end()
                 self.stop()
                 if self.is_closed:
                     raise
-        raise HostGone
+        raise HostGone(
+            f"a host process died twice in one job, the last time it {how}; is there enough memory?"
+        )
 
     def send(self, job: dict[str, Any]) -> dict[str, Any]:
         process = self.process
@@ -74,6 +77,15 @@ class Client:
         if not line.endswith("\n"):
             raise HostGone
         return json.loads(line)
+
+    def end(self) -> str:
+        """How a host that answers no more ended."""
+        try:
+            assert self.process is not None
+            status = self.process.wait(1.0)
+        except (AssertionError, subprocess.TimeoutExpired):
+            return "did not answer"
+        return f"died of {signal.Signals(-status).name}" if status < 0 else f"ended with exit code {status}"
 
     def stop(self) -> None:
         """End the host; its child ends with it."""
@@ -90,8 +102,3 @@ class Client:
     def close(self) -> None:
         self.is_closed = True
         self.stop()
-
-
-def close_all(clients: Sequence[Client]) -> None:
-    for client in clients:
-        client.close()

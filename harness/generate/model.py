@@ -142,11 +142,6 @@ def is_leaf(tensor: Live) -> bool:
     return tensor.node is None and not (is_stale(tensor) and not tensor.flag)
 
 
-def any_tensor(tensor: Live) -> bool:
-    """A tensor that any op may take."""
-    return usable(tensor)
-
-
 def floating(tensor: Live) -> bool:
     """A float tensor that any op may take."""
     return tensor.dtype in FLOATS and usable(tensor)

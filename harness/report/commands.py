@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from harness import cases
 from harness.apart import Apart, Setup
-from harness.cli import fail
+from harness.cli import check_writable, fail, write
 from harness.commands import default_paths, known_differences
 from harness.engines import engine as engine_named
 from harness.engines.base import EngineError
@@ -31,25 +31,23 @@ MOST_LINES = 20  # differences told in the terminal; the rest stands in the repo
 @click.argument("record_file", metavar="RECORD")
 @click.option("--html", "html_file", metavar="FILE", help="Write the page here.")
 @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the summary here.")
-def report(record_file: str, html_file: str | None, markdown_file: str | None) -> None:
+@click.option("--partial", "is_partial", is_flag=True, help="Take a record whose run was cut off.")
+def report(record_file: str, html_file: str | None, markdown_file: str | None, is_partial: bool) -> None:
     """Make reports from a record; without --html or --markdown, print the summary."""
+    check_writable(html_file, markdown_file)
     try:
-        made = build(read(record_file))
-        write_reports(made, html_file, markdown_file)
+        made = build(read(record_file, complete=not is_partial))
     except RecordError as problem:
         fail(problem)
+    write_reports(made, html_file, markdown_file)
     if not html_file and not markdown_file:
         click.echo(render_markdown(made), nl=False)
 
 
 def write_reports(made: Report, html_file: str | Path | None, markdown_file: str | Path | None) -> None:
     for path, render in ((html_file, render_html), (markdown_file, render_markdown)):
-        if path is None:
-            continue
-        try:
-            Path(path).write_text(render(made), encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise RecordError(f"{path}: cannot be written ({error.strerror}); choose another file") from None
+        if path is not None:
+            write(path, render(made))
 
 
 @click.command()

@@ -113,6 +113,21 @@ def test_the_cases_of_this_project_load() -> None:
     assert known.load(root / cases.KNOWN_DIFFERENCES) is not None
 
 
+def test_a_mark_names_a_kind_or_an_exception(tmp_path: Path) -> None:
+    text = '"""A sentence.\n\ntopic: leaf\nfeatures: x\nrule: torch.autograd\n"""\nimport torch\n\nx()  # raises {}\n'
+    path = tmp_path / "cases" / "leaf" / "a.py"
+    path.parent.mkdir(parents=True)
+    for mark in ("NameError", "torch._C._LinAlgError", "shape"):
+        path.write_text(text.format(mark))
+        assert cases.load_file(path).statements[-1].raises == mark
+
+    path.write_text(text.format("bogus-kind"))
+    with pytest.raises(
+        ProgramError, match="a.py:9: no error is of the kind 'bogus-kind'; kinds are the names"
+    ):
+        cases.load_file(path)
+
+
 # Known differences ----------------------------------------------------------------------------------
 
 ENTRY = {
@@ -139,6 +154,11 @@ def toml(**changes: str | None) -> str:
         (
             toml(signature=None) + 'cases = ["a/b"]\nmentions = ["x"]\n',
             '3: mentions = [...] narrows a signature; the entry needs signature = "..."',
+        ),
+        (toml().replace('"a"', "3"), "3: id is a text, not 3"),
+        (
+            toml() + toml(id="b", kind="odd").replace("[[difference]]", "[[ difference ]]"),
+            "12: kind is 'odd'",
         ),
         (toml(note="x"), "3: unknown field 'note'; fields are cases,"),
         (toml() + toml(), "12: id 'a' stands here twice; choose another"),

@@ -301,6 +301,75 @@ def test_an_unknown_topic(here: Path) -> None:
     assert result.exit_code == 2
 
 
+def test_what_cannot_become_a_case_is_refused_before_anything_is_written(here: Path) -> None:
+    (here / "s.py").write_text("import torch\nimport no_such_module\n")
+
+    result = refgrad("new", "s.py")
+
+    assert "refgrad: s.py:2: No module named 'no_such_module'; a case imports" in result.stderr
+    assert result.exit_code == 2
+    assert [path.name for path in (here / "cases").rglob("*.py")] == ["good.py"]
+
+
+def test_show_writes_nothing_and_needs_no_folder_of_cases(here: Path) -> None:
+    (here / "sub").mkdir()
+    (here / "sub" / "s.py").write_text(SCRIPT)
+    (here / "cases").rename(here / "others")
+
+    result = refgrad("new", "--show", "sub/s.py")
+
+    assert "   6  loss.backward()\n        raises  freed-graph" in result.stdout
+    assert result.exit_code == 0
+    assert not (here / "cases").exists()
+
+
+def test_a_mistake_of_a_custom_function_is_a_case_of_functions(here: Path) -> None:
+    (here / "s.py").write_text(
+        "import torch\n\n\nclass Twice(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(ctx, x, y):\n        return x * y\n\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        return grad\n\n\n"
+        "x = torch.ones(2, requires_grad=True)\nTwice.apply(x, x).sum().backward()\n"
+    )
+
+    assert refgrad("new", "s.py").exit_code == 0
+    assert (here / "cases" / "functions" / "s.py").is_file()
+
+
+# Before the work ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("reduce cases/leaf/good.py --output no/such.py", "refgrad: no/such.py: cannot be written"),
+        ("score --markdown no/such.md", "refgrad: no/such.md: cannot be written"),
+        ("findings --output no/such.md", "refgrad: no/such.md: cannot be written"),
+        ("fuzz --scheduler garbage", "refgrad: --scheduler is an address such as tcp://HOST:PORT"),
+        ("fuzz --memory -5", "Usage: "),
+        ("run --limit -1", "Usage: "),
+        ("score --seconds -3", "Usage: "),
+        (
+            "score --mutant forgets_to_free --markdown lying_torch.py",
+            "refgrad: lying_torch.py is there already",
+        ),
+        ("report no.jsonl", "refgrad: no.jsonl: cannot be read (No such file or directory); give a file"),
+    ],
+)
+def test_bad_options_are_told_before_any_work(here: Path, words: str, complaint: str) -> None:
+    result = refgrad(*words.split())
+
+    assert result.stderr.startswith(complaint)
+    assert result.exit_code == 2
+
+
+def test_a_record_that_was_cut_off_is_reported_with_partial(here: Path) -> None:
+    refgrad("run", "--engine", "module:torch", "--record", "r.jsonl")
+    (here / "r.jsonl").write_text("\n".join((here / "r.jsonl").read_text().splitlines()[:-1]) + "\n")
+
+    assert "--partial" in refgrad("report", "r.jsonl").stderr
+    assert "| leaf" in refgrad("report", "r.jsonl", "--partial").stdout
+
+
 def test_help_imports_no_engine() -> None:
     code = (
         "import sys; from click.testing import CliRunner; from harness.cli import main;"

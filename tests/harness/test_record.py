@@ -81,7 +81,7 @@ def test_damaged_lines_are_refused(tmp_path: Path, text: str) -> None:
 
     assert reading(tmp_path, "").startswith("r.jsonl:1: the file is empty")
     assert reading(tmp_path, program).startswith("r.jsonl:1: a record begins with one header line")
-    assert reading(tmp_path, "[]\n").startswith("r.jsonl:1: neither header")
+    assert reading(tmp_path, "[]\n").startswith("r.jsonl:1: a line of a record is a header, program")
     assert reading(tmp_path, whole([header, *results, footer])).startswith(
         "r.jsonl:2: script has a result but"
     )
