@@ -114,6 +114,41 @@ KINDS: tuple[tuple[str, str], ...] = (
 PATTERNS = tuple((kind, re.compile(pattern, re.DOTALL)) for kind, pattern in KINDS)
 KIND_NAMES = frozenset(kind for kind, _ in KINDS)
 
+# What PyTorch says, for each kind one sentence out of those that it has.
+SENTENCES = {
+    "version-mismatch": "one of the variables needed for gradient computation has been modified by an"
+    " inplace operation: [torch.FloatTensor [2]], which is output 0 of MulBackward0, is at version 1;"
+    " expected version 0 instead.",
+    "freed-graph": "Trying to backward through the graph a second time (or directly access saved tensors"
+    " after they have already been freed).",
+    "leaf-inplace": "a leaf Variable that requires grad is being used in an in-place operation.",
+    "view-inplace": "Output 0 of UnbindBackward0 is a view and is being modified inplace.",
+    "overlap": "unsupported operation: more than one element of the written-to tensor refers to a single"
+    " memory location.",
+    "not-scalar": "grad can be implicitly created only for scalar outputs",
+    "deepcopy": "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol"
+    " at the moment.",
+    "numpy": "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+    "saved-tensor": "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().",
+    "function-result": "save_for_backward can only save variables, but argument 0 is of type float",
+    "gradient-mismatch": "Mismatch in shape: grad_output[0] has a shape of torch.Size([3]) and output[0]"
+    " has a shape of torch.Size([2]).",
+    "hook-result": "hook 'double' has changed the size of value",
+    "not-differentiable": "derivative for aten::nextafter is not implemented",
+    "leaf-flag": "you can only change requires_grad flags of leaf variables.",
+    "inference": "Inference tensors cannot be saved for backward. Please do not use Tensors created in"
+    " inference mode in computation tracked by autograd.",
+    "grad-assignment": "assigned grad has data of a different size",
+    "unused-input": "One of the differentiated Tensors appears to not have been used in the graph. Set"
+    " allow_unused=True if this is the desired behavior.",
+    "no-grad": "element 0 of tensors does not require grad and does not have a grad_fn",
+    "nan": "Function 'LogBackward0' returned nan values in its 0th output.",
+    "dtype": "result type Float can't be cast to the desired output type Long",
+    "index": "index 3 is out of bounds for dimension 0 with size 2",
+    "shape": "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0",
+    "argument": "sum() received an invalid combination of arguments - got (str), but expected one of: ...",
+}
+
 IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError")
 
 ADDRESS = re.compile(r"\b(at|object at) 0x[0-9a-fA-F]+")

@@ -21,12 +21,13 @@ case        a program in a file of `cases/`, with front matter that says what it
 import ast
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import CodeType
 from typing import Any
 
+GUARDS = ("__name__ == '__main__'", "'__main__' == __name__")
 MARK = re.compile(r"#\s*raises\s+([\w.-]+)")
 KEY = re.compile(r"([a-z][a-z_-]*):(?:\s+(.*))?$")
 
@@ -345,7 +346,7 @@ class Program:
         lines = script.splitlines()
         return cls(
             id=keys.get("id") or id,
-            statements=tuple(read_statement(node, lines) for node in body),
+            statements=tuple(read_statements(body, lines)),
             title=title,
             topic=keys.get("topic", ""),
             features=tuple(word.strip() for word in keys.get("features", "").split(",") if word.strip()),
@@ -427,6 +428,41 @@ def marked(statement: Statement) -> str:
     ):  # inside brackets or a string a comment may be no comment
         return f"{statement.text}  # raises {statement.raises}"
     return f"{first}  # raises {statement.raises}{newline}{rest}"
+
+
+def read_statements(body: Iterable[ast.stmt], lines: list[str]) -> Iterator[Statement]:
+    """The statements of a script, and in place of `if __name__ == "__main__":` those that it guards."""
+    for node in body:
+        inner = guarded(node, lines)
+        if inner is None:
+            yield read_statement(node, lines)
+        else:
+            yield from inner
+
+
+def guarded(node: ast.stmt, lines: list[str]) -> list[Statement] | None:
+    """What stands behind `if __name__ == "__main__":`, moved to the left; None if it is something else.
+
+    A text of several lines that begins a line would be changed by moving it: then the guard stays.
+    """
+    if not isinstance(node, ast.If) or node.orelse or ast.unparse(node.test) not in GUARDS:
+        return None
+    found = []
+    for inner in node.body:
+        statement = read_statement(inner, lines)
+        margin = " " * inner.col_offset
+        text = statement.text.replace("\n" + margin, "\n")
+        if [ast.dump(inner)] != [ast.dump(part) for part in parsed(text)]:
+            return None
+        found.append(Statement(text, statement.line, statement.raises))
+    return found
+
+
+def parsed(text: str) -> list[ast.stmt]:
+    try:
+        return ast.parse(text).body
+    except SyntaxError:
+        return []
 
 
 def read_statement(node: ast.stmt, lines: list[str]) -> Statement:

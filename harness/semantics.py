@@ -17,9 +17,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness import cases, known
 from harness.cli import fail, write
+from harness.outcome import SENTENCES
 from harness.program import Program, ProgramError, words
 from harness.report.html import TEMPLATES
-from harness.report.markdown import escaped
+from harness.report.markdown import code, escaped
 
 DOCS = "https://docs.pytorch.org/docs/stable/"
 OUTPUT = "docs/semantics.md"
@@ -52,6 +53,7 @@ PAGES_OF_NAMES = {
     "torch.autograd.set_detect_anomaly": "autograd.html#{}",
     "torch.autograd.graph.increment_version": OWN_PAGE,
 }
+MOST_CASES = 5  # that are linked for a kind of error
 PLACE = re.compile(r"^<!-- rules(?:: ([^>]+?))? -->$", re.MULTILINE)
 
 
@@ -101,6 +103,16 @@ class Topic:
         return sum(len(part.rules) for part in self.parts)
 
 
+@dataclass(frozen=True)
+class Kind:
+    """A kind of error: its name, what PyTorch says, some cases that show it, how many more there are."""
+
+    name: str
+    sentence: str
+    cases: tuple[Link, ...]
+    more: int
+
+
 @click.command()
 @click.option("--output", default=OUTPUT, show_default=True, metavar="FILE", help="Write the page here.")
 def semantics(output: str) -> None:
@@ -110,20 +122,37 @@ def semantics(output: str) -> None:
         fail(f"there is no folder {cases.FOLDER!r} here; run in the project's folder")
     try:
         topics = read_topics(folder, Path(output).parent)
+        kinds = kinds_of(cases.load([folder]), Path(output).parent)
     except cases.BrokenCases as broken:
         fail(*broken.problems)
     except ProgramError as problem:
         fail(problem)
-    write(output, render(topics))
+    write(output, render(topics, kinds))
     click.echo(f"wrote {output}: {sum(topic.count for topic in topics)} rules in {len(topics)} topics")
 
 
-def render(topics: Sequence[Topic]) -> str:
+def kinds_of(programs: Sequence[Program], beside: Path) -> list[Kind]:
+    """The kinds of errors that the marks of cases name; links lead from the folder `beside`."""
+    found = []
+    for name, sentence in SENTENCES.items():
+        shows = [program for program in programs if any(s.raises == name for s in program.statements)]
+        links = tuple(case_link(program, beside) for program in shows[:MOST_CASES])
+        if links:
+            found.append(Kind(name, code(sentence), links, len(shows) - len(links)))
+    return found
+
+
+def case_link(program: Program, beside: Path) -> Link:
+    path = Path(program.path or program.id)
+    return Link(path.stem, Path(os.path.relpath(path, beside)).as_posix())
+
+
+def render(topics: Sequence[Topic], kinds: Sequence[Kind]) -> str:
     """The page as Markdown."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, auto_reload=False
     )
-    return environment.get_template("semantics.md").render(topics=topics).rstrip() + "\n"
+    return environment.get_template("semantics.md").render(topics=topics, kinds=kinds).rstrip() + "\n"
 
 
 def read_topics(folder: Path, beside: Path) -> list[Topic]:
@@ -184,13 +213,14 @@ def rule_of(program: Program, beside: Path, is_known: bool) -> Rule:
         ProgramError: it names no PyTorch page.
     """
     path = Path(program.path or program.id)
-    link = Link(path.stem, Path(os.path.relpath(path, beside)).as_posix())
     try:
         pages = tuple(page_of(name.strip()) for name in program.rule.split(","))
     except ValueError as problem:
         line = cases.line_of(program.script or "", "rule:")
         raise ProgramError(str(path), line, str(problem)) from None
-    return Rule(escaped(program.title), link, pages, frozenset(program.features), is_known)
+    return Rule(
+        escaped(program.title), case_link(program, beside), pages, frozenset(program.features), is_known
+    )
 
 
 def page_of(name: str) -> Link:

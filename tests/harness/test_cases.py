@@ -114,7 +114,8 @@ def test_the_cases_of_this_project_load() -> None:
 
 
 def test_a_mark_names_a_kind_or_an_exception(tmp_path: Path) -> None:
-    text = '"""A sentence.\n\ntopic: leaf\nfeatures: x\nrule: torch.autograd\n"""\nimport torch\n\nx()  # raises {}\n'
+    head = '"""A sentence.\n\ntopic: leaf\nfeatures: x\nrule: torch.autograd\n"""\n'
+    text = head + "import torch\n\nx()  # raises {}\n"
     path = tmp_path / "cases" / "leaf" / "a.py"
     path.parent.mkdir(parents=True)
     for mark in ("NameError", "torch._C._LinAlgError", "shape"):

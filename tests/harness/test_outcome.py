@@ -3,7 +3,7 @@
 import pytest
 
 from harness.engines import engine
-from harness.outcome import KIND_NAMES, clean_message, clean_text, fits_mark
+from harness.outcome import KIND_NAMES, SENTENCES, clean_message, clean_text, fits_mark
 from harness.program import Program
 
 HEAD = ["import torch", "import copy", "x = torch.tensor([1.0, 2.0], requires_grad=True)", "y = x * x"]
@@ -77,3 +77,10 @@ def test_texts_lose_addresses_and_places_in_sources() -> None:
         'Traceback:\n  File "run.py", line 3, in f\n    g()\n  File "p.py", line 1, in <module>\n    h()\n'
     )
     assert clean_message(frames, "p.py") == 'Traceback:\n  File "p.py", line 1, in <module>\n    h()'
+
+
+def test_each_kind_has_a_sentence_that_is_of_it() -> None:
+    assert SENTENCES.keys() == KIND_NAMES
+    types = {"index": "IndexError", "argument": "TypeError"}
+    for kind, sentence in SENTENCES.items():
+        assert canonical_kind(types.get(kind, "RuntimeError"), sentence) == kind

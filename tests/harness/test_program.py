@@ -120,3 +120,29 @@ def test_what_a_text_tells(text: str, kind: str, binds: tuple[str, ...], has_eff
 
 def test_a_function_that_writes_a_global_binds_it() -> None:
     assert compiled("def f():\n    global g\n    g = 1").binds == ("f", "g")
+
+
+def test_what_is_guarded_as_main_is_a_step_each() -> None:
+    program = Program.parse(
+        "import torch\n\n\ndef f():\n    return 1\n\n\n"
+        'if __name__ == "__main__":\n    x = f()\n'
+        "    with torch.no_grad():\n        y = x  # raises shape\n\n    z = y\n"
+    )
+
+    assert [(s.text, s.line) for s in program.statements[2:]] == [
+        ("x = f()", 9),
+        ("with torch.no_grad():\n    y = x", 10),
+        ("z = y", 13),
+    ]
+    assert program.statements[3].raises == "shape"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'if __name__ == "__main__":\n    x = """a\n    b"""\n',
+        'if __name__ == "__main__":\n    x = 1\nelse:\n    x = 2\n',
+    ],
+)
+def test_a_guard_that_cannot_be_opened_stays_whole(text: str) -> None:
+    assert [statement.text for statement in Program.parse(text).statements] == [text.rstrip()]

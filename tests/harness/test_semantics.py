@@ -116,7 +116,9 @@ def test_a_public_name_leads_to_its_page(name: str, page: str) -> None:
 
 def test_the_committed_page_is_what_the_command_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    made = semantics.render(semantics.read_topics(Path("cases"), PAGE.parent.relative_to(ROOT)))
+    beside = PAGE.parent.relative_to(ROOT)
+    kinds = semantics.kinds_of(cases.load(["cases"]), beside)
+    made = semantics.render(semantics.read_topics(Path("cases"), beside), kinds)
 
     assert PAGE.read_text("utf-8") == made, "cases or READMEs changed: run `make semantics`"
 
