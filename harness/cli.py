@@ -23,7 +23,7 @@ COMMANDS = {
         "harness.report.commands:conformance",
         "Run cases and generated programs; write reports/.",
     ),
-    "findings": ("harness.findings:findings", "Write the page of what was found in PyTorch."),
+    "findings": ("harness.torch_findings:findings", "Write the page of what was found in PyTorch."),
     "semantics": ("harness.semantics:semantics", "Write the page of rules from the cases and their READMEs."),
 }
 
@@ -82,6 +82,7 @@ def check_writable(*paths: str | Path | None) -> None:
 def write(path: str | Path, text: str) -> None:
     """Write a text file; end with one line if that fails."""
     try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         fail(unwritable(path, error))

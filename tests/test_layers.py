@@ -23,7 +23,7 @@ program outcome
 facts trace compare verdict known
 engines run record
 generate finding simplify buckets judge reduce cases new campaign apart mutants score
-cli commands campaign_commands score_commands report semantics findings pytest_plugin
+cli commands campaign_commands score_commands report semantics torch_findings pytest_plugin
 """
 DOORS = {
     "torch": ("harness/engines/pytorch.py",),

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.engines import engine
-from harness.outcome import KIND_NAMES, SENTENCES, clean_message, clean_text, fits_mark
+from harness.outcome import KIND_NAMES, SENTENCES, canonical_kind, clean_message, clean_text, fits_mark
 from harness.program import Program
 
 HEAD = ["import torch", "import copy", "x = torch.tensor([1.0, 2.0], requires_grad=True)", "y = x * x"]

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import main
-from harness.findings import Page, render
+from harness.torch_findings import Page, render
 
 PAGE = Path("reports/findings-torch-2.13.md")
 CRASH = """

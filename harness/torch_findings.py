@@ -72,7 +72,7 @@ def render(release: str, found: Sequence[Page]) -> str:
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, auto_reload=False
     )
     environment.filters.update(escaped=escaped, inline=inline, code=code)
-    return environment.get_template("findings.md").render(release=release, pages=found).rstrip() + "\n"
+    return environment.get_template("torch_findings.md").render(release=release, pages=found).rstrip() + "\n"
 
 
 def pages(expected: Engine, actual: Engine) -> Iterator[Page]:
