@@ -44,7 +44,12 @@ class Client:
             encoding="utf-8",
             start_new_session=True,  # Ctrl-C at the terminal is for the campaign alone
         )
-        answer = self.send({"job": "hello", "setup": self.setup.to_json()})
+        try:
+            answer = self.send({"job": "hello", "setup": self.setup.to_json()})
+        except HostGone:
+            raise EngineError(
+                f"a host {self.end()} while it imported {', '.join(self.setup.specs)}"
+            ) from None
         if "problem" in answer:
             raise EngineError(answer["problem"])
         self.engines = answer["engines"]

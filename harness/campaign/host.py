@@ -265,7 +265,8 @@ class Host:
         if finding is None:
             return answer
         script = script_of(reduced.program, finding)
-        seen = self.afresh(Program.parse(script, reduced.program.id), goal, thorough)
+        fresh = replace(Program.parse(script, reduced.program.id), file=reduced.program.file)
+        seen = self.afresh(fresh, goal, thorough)
         if seen.finding is not None and seen.finding.is_like(finding):
             finding = replace(finding, profile=seen.finding.profile)
             answer["is_confirmed"] = True

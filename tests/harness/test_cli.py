@@ -380,3 +380,27 @@ def test_help_imports_no_engine() -> None:
         subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode
         == 0
     )
+
+
+@pytest.mark.slow
+def test_a_script_that_imports_from_its_folder_is_reduced_there(here: Path) -> None:
+    (here / "sub").mkdir()
+    (here / "sub" / "helper.py").write_text("import torch\n\n\ndef h(n):\n    return torch.ones(n)\n")
+    (here / "sub" / "s.py").write_text("import torch\nfrom helper import h\na = torch.zeros(2)\nx = h(2)\n")
+
+    result = refgrad("reduce", "--engine", "module:lying_torch", "sub/s.py")
+
+    assert result.stdout.startswith("# lying_torch differs from torch: x.value\n")
+    assert "from helper import h\nx = h(2)\n" in result.stdout
+    assert result.exit_code == 0
+
+
+@pytest.mark.slow
+def test_a_host_that_its_engine_ends_is_told_with_how(here: Path) -> None:
+    (here / "engine_x.py").write_text("import os; os._exit(3)")
+
+    result = refgrad("reduce", "--engine", "module:engine_x", "cases/leaf/good.py")
+
+    assert result.stderr.startswith(
+        "refgrad: a host ended with exit code 3 while it imported torch, module:engine_x"
+    )

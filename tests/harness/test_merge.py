@@ -38,8 +38,8 @@ def test_the_records_of_shares_merge_into_that_of_one_machine(
 
     assert Path("merged.jsonl").read_bytes() == Path("whole.jsonl").read_bytes()
     assert result.output == (
-        f"merged.jsonl: 120 programs: {whole.verdicts['AGREES']} agrees,"
-        f" {whole.verdicts['DIFFERS']} differs\n"
+        f"merged.jsonl: 120 programs: {whole.verdicts['AGREES']} agree,"
+        f" {whole.verdicts['DIFFERS']} differ, 0 known, 0 unsupported\n"
     )
     assert result.exit_code == 0
 
