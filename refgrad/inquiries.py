@@ -1,9 +1,10 @@
 """What tensors are asked about where and how they live: dense, on the CPU, unless shared between processes.
 
-Also the two old methods that run a Python function over the elements. Attached to `Tensor` when the functions
-are loaded.
+Also old methods: two in another shape, two that run a Python function over the elements. Attached to
+`Tensor` when the functions are loaded.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -198,6 +199,35 @@ def storage_type(self: Tensor) -> type:
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     """What a module that loads `other` swaps with this tensor: with `assign` the other's memory."""
     return other.detach() if assign else self.copy_(other).detach()
+
+
+# Old methods that warn --------------------------------------------------------------------------------------
+
+
+@attach
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """The elements in another shape. Deprecated.
+
+    Raises:
+        RuntimeError: the number of elements would differ.
+    """
+    warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+    from refgrad.autograd._functions import Resize
+
+    return Resize.apply(self, sizes)
+
+
+@attach
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """The elements in the shape of another tensor. Deprecated.
+
+    Raises:
+        RuntimeError: the number of elements would differ.
+    """
+    warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
+    from refgrad.autograd._functions import Resize
+
+    return Resize.apply(self, tensor.size())
 
 
 # Functions over the elements --------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ PYTHON_METHODS = frozenset(
         *("__array__", "__array_wrap__", "__contains__", "__deepcopy__", "__dir__", "__format__", "__len__"),
         *("__reduce_ex__", "__repr__", "__reversed__", "backward", "dim_order", "is_shared", "lu", "norm"),
         *("register_hook", "register_post_accumulate_grad_hook", "share_memory_", "split", "storage"),
-        *("unique", "unique_consecutive", "storage_type", "module_load"),
+        *("unique", "unique_consecutive", "storage_type", "module_load", "resize", "resize_as"),
     )
 )
 OF_FUNCTIONAL = frozenset(

@@ -55,8 +55,10 @@ def _will_engine_execute_node(node: Node) -> bool:
     """Whether a node takes part in the run under way.
 
     Raises:
-        RuntimeError: no run is under way, or a leaf's node is asked for during `autograd.grad`.
+        RuntimeError: it is no node, no run is under way, or a leaf's node is asked for in `autograd.grad`.
     """
+    if not isinstance(node, Node):
+        raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
     task: Any = modes.state.task
     if task is None:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")

@@ -1,7 +1,7 @@
 """`torch.autograd.graph`: looking at the graph and hooking into it."""
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ContextDecorator
 from math import inf
 from typing import Any, NamedTuple
@@ -83,8 +83,16 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def increment_version(tensors: Any) -> None:
-    """Count one write to each tensor without writing; inference tensors are passed over."""
-    for tensor in (tensors,) if isinstance(tensors, Tensor) else tuple(tensors):
+    """Count one write to each tensor without writing; inference tensors are passed over.
+
+    Raises:
+        RuntimeError: these are neither a tensor nor tensors.
+    """
+    if not isinstance(tensors, Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    for tensor in (tensors,) if isinstance(tensors, Tensor) else tensors:
+        if not isinstance(tensor, Tensor):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
         if tensor._version_cell is not INFERENCE:
             count_write(tensor)
 
