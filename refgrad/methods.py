@@ -19,7 +19,7 @@ from refgrad.modes import warn_once
 from refgrad.op import calls
 from refgrad.printing import tensor_repr
 from refgrad.samples import stop_at_wrapper
-from refgrad.storage import DetachedInference, cell_of_detached, data_ptr, version_cell, version_of
+from refgrad.storage import INFERENCE, DetachedInference, cell_of_detached, data_ptr, version_cell, version_of
 from refgrad.tensor import AutogradMeta, Tensor, alias, wrap
 
 TO_SCALAR = (
@@ -343,9 +343,9 @@ def deep_copy(self: Tensor, memo: dict) -> Tensor:
     if copied_root is None:
         copied_root = memo[id(root)] = root.copy(order="K")
         memo[id(memo)] = [*memo.get(id(memo), []), root]
-    new._array, new._version_cell = window_like(self._array, root, copied_root), [1]
+    new._array, new._version_cell = window_like(self._array, root, copied_root), cell_of_copy()
     if isinstance(self._array, LazyArray):
-        new._array, new._version_cell = self._array.plain(), None
+        new._array = self._array.plain()
     memo[id(self)] = new
     if self.requires_grad:
         new._set_requires_grad(True)
@@ -373,6 +373,11 @@ def shell_for(tensor: Tensor) -> Any:
     return new
 
 
+def cell_of_copy() -> list:
+    """The counter of a copy, whose filling counts as a write; in inference mode there is none."""
+    return INFERENCE if modes.inference_enabled() else [1]
+
+
 def window_like(array: np.ndarray, root: np.ndarray, copied_root: np.ndarray) -> np.ndarray:
     """The window in `copied_root` that lies where `array` lies in `root`."""
     if array is root:
@@ -396,16 +401,12 @@ def warn_if_has_hooks(tensor: Any) -> None:
 def reduce(self: Tensor, protocol: Any) -> Any:
     """Pickling and `copy.copy`: a leaf without `.grad`; hooks stay behind, with a warning."""
     warn_if_has_hooks(self)
-    array = self._array.plain() if isinstance(self._array, LazyArray) else self._array
+    array = self._array
     root = root_of(array)
     place = None
     if array is not root:
-        place = (
-            array.shape,
-            array.dtype,
-            array.strides,
-            data_ptr(array) - data_ptr(root) if array.size else 0,
-        )
+        offset = data_ptr(array) - data_ptr(root) if array.size else 0
+        place = (array.shape, array.dtype, array.strides, offset, type(array))
     plain: tuple = (Memory(root), place, self.requires_grad)
     if type(self) is Tensor:
         return (rebuild, (*plain, dict(self.__dict__)))
@@ -452,16 +453,16 @@ class Memory:
 
 
 def rebuild(memory: Memory, place: tuple | None, requires_grad: bool, attributes: dict) -> Tensor:
-    """The leaf that `reduce` described; `place` are its shape, dtype, strides and offset in bytes."""
+    """The leaf that `reduce` described; `place`: shape, dtype, strides, offset in bytes, kind of array."""
     new = object.__new__(Tensor)
     array = memory.root
     if place is not None:
-        shape, dtype, strides, offset = place
+        shape, dtype, strides, offset, kind = place
         flat = array if array.flags.c_contiguous else array.ravel(order="K")
-        array = np.ndarray(shape, dtype, flat, offset, strides)
+        array = np.ndarray(shape, dtype, flat, offset, strides).view(kind)
     dtypes.in_use(array.dtype)
     new._array = array
-    new._version_cell, new._edge, new._meta = [1], None, None
+    new._version_cell, new._edge, new._meta = cell_of_copy(), None, None
     if requires_grad:
         new._set_requires_grad(True)
     new.__dict__.update(attributes)

@@ -56,6 +56,7 @@ SAFE = {
     "numpy._core.numeric": {"_frombuffer"},
     "refgrad": {"_rebuild_tensor_v2", "_rebuild_from_type_v2"},
     "refgrad.layout": {"size_of"},
+    "refgrad.lazy": {"ConjugateArray", "NegativeArray"},
     "refgrad.methods": {"Memory"},
     "refgrad.nn.parameter": {"_rebuild_parameter"},
 }

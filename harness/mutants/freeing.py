@@ -21,16 +21,15 @@ mutant(
 mutant(
     "functions_keep_what_they_saved",
     "autograd.function",
-    "        self._is_freed, self._kept_values = True, ()\n",
+    "        self._is_freed = True\n        if self._kept_values is not ONCE:\n            self._kept_values = ()\n",
     "        pass\n",
     "Custom Functions keep their saved tensors after backward.",
 )
 mutant(
     "functions_free_in_silence",
     "autograd.function",
-    "        if self._is_freed:\n            raise RuntimeError(errors.FREED)\n"
-    "        if self._kept_values is ONCE:\n",
-    "        if self._kept_values is ONCE:\n",
+    "        if self._is_freed:\n            raise RuntimeError(errors.FREED)\n        found = ",
+    "        found = ",
     "`saved_tensors` is empty after backward instead of raising.",
 )
 mutant(

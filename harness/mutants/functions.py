@@ -64,7 +64,7 @@ mutant(
 mutant(
     "inputs_are_returned_as_they_are",
     "autograd.function_outputs",
-    "    if is_input:\n        tensor = view_of_itself(tensor)\n    set_edge(",
+    "    if is_input:\n        tensor = returned_as_is(ctx, tensor)\n    set_edge(",
     "    if is_input:\n        tensor = alias(tensor, version_cell(tensor))\n    set_edge(",
     "An input that forward returns is no view of itself.",
 )
@@ -127,8 +127,8 @@ mutant(
 mutant(
     "outputs_share_one_number",
     "autograd.function_outputs",
-    "        tensor = view_of_itself(tensor)\n    set_edge(tensor, make_edge(ctx, number))\n",
-    "        tensor = view_of_itself(tensor)\n    set_edge(tensor, make_edge(ctx, 0))\n",
+    "        tensor = returned_as_is(ctx, tensor)\n    set_edge(tensor, make_edge(ctx, number))\n",
+    "        tensor = returned_as_is(ctx, tensor)\n    set_edge(tensor, make_edge(ctx, 0))\n",
     "All outputs of a custom Function are its first one.",
 )
 mutant(

@@ -112,15 +112,15 @@ mutant(
 mutant(
     "removed_hooks_still_run",
     "handles",
-    "            del hooks[self.id]\n",
-    "            pass\n",
+    "                hooks.pop(self.id, None)\n",
+    "                pass\n",
     "`handle.remove()` does nothing.",
 )
 mutant(
     "hooks_are_removed_once",
     "handles",
-    "        if hooks is not None and self.id in hooks:\n            del hooks[self.id]\n",
-    "        if hooks is not None:\n            del hooks[self.id]\n",
+    "                hooks.pop(self.id, None)\n",
+    "                del hooks[self.id]\n",
     "Removing a hook a second time raises.",
 )
 mutant(

@@ -4,7 +4,7 @@ from harness.mutants import class_of
 
 mutant = class_of("modes", "mode leaks")
 
-LEAVE = "    def __exit__(self, *exception: object) -> None:\n        switch[0](self.previous)\n"
+LEAVE = "    def __exit__(self, *exception: object) -> None:\n        switch[0](self.prev)\n"
 
 mutant(
     "ignores_no_grad",
@@ -66,7 +66,7 @@ mutant(
 mutant(
     "set_grad_enabled_switches_when_decorating",
     "autograd.grad_mode",
-    "        switch[0](self.previous)\n        return super().__call__(function)\n",
+    "        switch[0](self.prev)\n        return super().__call__(function)\n",
     "        return super().__call__(function)\n",
     "Decorating a function with `set_grad_enabled` leaves the mode on for what follows.",
 )

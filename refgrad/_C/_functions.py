@@ -6,8 +6,9 @@ from refgrad.edges import edge_of
 from refgrad.graph import AccumulateGrad, Node, start
 from refgrad.graph import DelayedError as Error
 from refgrad.tensor import Tensor, wrap
+from refgrad.views import CopySlices
 
-__all__ = ["AccumulateGrad", "DelayedError", "UndefinedGrad"]
+__all__ = ["AccumulateGrad", "CopySlices", "DelayedError", "UndefinedGrad"]
 
 
 class Undefined(Node):

@@ -6,8 +6,8 @@ from refgrad import modes
 from refgrad.tensor import type_name
 
 
-def switched(enabled: bool, check_nan: bool) -> dict:
-    """Switch anomaly detection; returns how it was.
+def switch(enabled: bool, check_nan: bool) -> None:
+    """Switch anomaly detection.
 
     Raises:
         TypeError: one of the two is no bool.
@@ -18,26 +18,28 @@ def switched(enabled: bool, check_nan: bool) -> dict:
                 f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not "
                 f"{type_name(value)}"
             )
-    return modes.set_rare(anomaly=enabled, check_nan=check_nan)
+    modes.set_rare(anomaly=enabled, check_nan=check_nan)
 
 
 class set_detect_anomaly:
     """Sets anomaly detection when called, and restores the former state at the end of a `with` block."""
 
     def __init__(self, mode: bool, check_nan: bool = True):
-        self.previous = switched(mode, check_nan)
+        self.prev, self.prev_check_nan = is_anomaly_enabled(), is_anomaly_check_nan_enabled()
+        switch(mode, check_nan)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exception: object) -> None:
-        modes.set_rare(**self.previous)
+        switch(self.prev, self.prev_check_nan)
 
 
 class detect_anomaly:
     """Anomaly detection inside a `with` block; says at once that it costs time."""
 
     def __init__(self, check_nan: bool = True):
+        self.prev, self.prev_check_nan = is_anomaly_enabled(), is_anomaly_check_nan_enabled()
         self.check_nan = check_nan
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
@@ -46,10 +48,10 @@ class detect_anomaly:
         )
 
     def __enter__(self) -> None:
-        self.previous = switched(True, self.check_nan)
+        switch(True, self.check_nan)
 
     def __exit__(self, *exception: object) -> None:
-        modes.set_rare(**self.previous)
+        switch(self.prev, self.prev_check_nan)
 
 
 def is_anomaly_enabled() -> bool:

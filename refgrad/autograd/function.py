@@ -109,6 +109,7 @@ class FunctionBase(FunctionCtx, Node):
         "_kept_values",
         "_is_freed",
         "_is_tensor_argument",
+        "_has_setup",
     )
     _forward_cls: Any = None
 
@@ -131,10 +132,10 @@ class FunctionBase(FunctionCtx, Node):
         """
         if self.saved_for_forward is not None:
             return tuple(self.saved_for_forward)
-        if self._is_freed:
-            raise RuntimeError(errors.FREED)
         if self._kept_values is ONCE:
             raise RuntimeError(ONCE)
+        if self._is_freed:
+            raise RuntimeError(errors.FREED)
         found = tuple(unpack(self, saved) for saved in self._kept_values)
         if self._kept_values and self._forward_cls.clear_saved_tensors_on_access:
             self._kept_values = ONCE
@@ -176,11 +177,20 @@ class FunctionBase(FunctionCtx, Node):
     def _raw_saved_tensors(self) -> tuple:
         if self._is_freed:
             raise RuntimeError(errors.FREED)
+        if self._kept_values is ONCE:
+            return ()
         return tuple([SavedByFunction.of(self, "tensors", index) for index in range(len(self._kept_values))])
 
     def release_saved(self) -> None:
         """Let go of the saved tensors; attributes that users set stay."""
-        self._is_freed, self._kept_values = True, ()
+        self._is_freed = True
+        if self._kept_values is not ONCE:
+            self._kept_values = ()
+
+    def maybe_clear_saved_tensors(self) -> None:
+        """Let go of the saved tensors now, if the run under way does not keep its graph."""
+        if modes.state.task is not None and not modes.state.task.keep_graph:
+            self.release_saved()
 
 
 class BackwardCFunction(FunctionBase):
@@ -274,7 +284,8 @@ class SavedByFunction(RawSaved):
     __slots__ = ()
 
     def _held(self) -> Any:
-        return FREED if self.node._is_freed else self.node._kept_values[self.index]
+        values = self.node._kept_values
+        return FREED if self.node._is_freed or values is ONCE else values[self.index]
 
     def _shown(self) -> Any:
         return unpack(self.node, self._held())
@@ -393,6 +404,7 @@ class Function(FunctionBase, metaclass=FunctionMeta):
         ctx = cls._backward_cls(edges, needs, is_tensor)
         if modes.RARE and modes.state.rare.anomaly:
             call.remember_forward(ctx)
+        ctx._has_setup = with_setup
         before = modes.state.grad
         carry = None
         if modes.DUALS:

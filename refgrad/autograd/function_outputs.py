@@ -23,6 +23,11 @@ NOT_AN_INPUT = (
     "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
     "should be passed to ctx.mark_dirty()."
 )
+SAVED_AS_IS = (
+    "An input that has been returned as-is as output is being saved for backward. This is not supported if "
+    "you override setup_context. You should return and save a view of the input instead, e.g. with "
+    "x.view_as(x) or setup ctx inside the forward function itself."
+)
 ONE_OUTPUT = (
     "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
     "return more than one Tensor. This is not supported by the current autograd engine. You should either "
@@ -123,7 +128,7 @@ def placed(
     is_input, is_dirty = contains(inputs, tensor), contains(dirty, tensor)
     if not live:
         if not tensor.requires_grad:
-            return view_of_itself(tensor) if is_input and not is_dirty else tensor
+            return returned_as_is(ctx, tensor) if is_input and not is_dirty else tensor
         if is_input:
             return alias(tensor, version_cell(tensor))
         if not tensor._is_view():
@@ -132,7 +137,7 @@ def placed(
     if is_dirty:
         return rebased(ctx, tensor, number, is_input, count)
     if is_input:
-        tensor = view_of_itself(tensor)
+        tensor = returned_as_is(ctx, tensor)
     set_edge(tensor, make_edge(ctx, number))
     return tensor
 
@@ -153,6 +158,17 @@ def rebased(ctx: Any, tensor: Tensor, number: int, is_input: bool, count: int) -
     views.check_inplace(tensor)
     views.rebase_history(tensor, ctx)
     return tensor
+
+
+def returned_as_is(ctx: Any, tensor: Tensor) -> Tensor:
+    """An input as an output: a view of the whole.
+
+    Raises:
+        RuntimeError: `setup_context` saves it, which has seen the input in the place of the output.
+    """
+    if ctx._has_setup and contains((*(ctx.to_save or ()), *(ctx.saved_for_forward or ())), tensor):
+        raise RuntimeError(SAVED_AS_IS)
+    return view_of_itself(tensor)
 
 
 def view_of_itself(tensor: Tensor) -> Tensor:

@@ -111,25 +111,25 @@ class no_grad(NoParamDecorator):
     """Switches grad mode off; results require no grad. Source: `torch.no_grad` in PyTorch's docs."""
 
     def __init__(self) -> None:
-        self.previous = False
+        self.prev = False
 
     def __enter__(self) -> None:
-        self.previous = modes.state.grad
+        self.prev = modes.state.grad
         switch[0](False)
 
     def __exit__(self, *exception: object) -> None:
-        switch[0](self.previous)
+        switch[0](self.prev)
 
 
 class enable_grad(NoParamDecorator):
     """Switches grad mode on, inside `no_grad` too. Source: `torch.enable_grad` in PyTorch's docs."""
 
     def __enter__(self) -> None:
-        self.previous = modes.state.grad
+        self.prev = modes.state.grad
         switch[0](True)
 
     def __exit__(self, *exception: object) -> None:
-        switch[0](self.previous)
+        switch[0](self.prev)
 
 
 class set_grad_enabled(ContextDecorator):
@@ -144,19 +144,19 @@ class set_grad_enabled(ContextDecorator):
             raise TypeError(
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
-        self.previous = modes.state.grad
+        self.prev = modes.state.grad
         self.mode = mode
         switch[0](mode)
 
     def __call__(self, function: Callable) -> Callable:
-        switch[0](self.previous)
+        switch[0](self.prev)
         return super().__call__(function)
 
     def __enter__(self) -> None:
         switch[0](self.mode)
 
     def __exit__(self, *exception: object) -> None:
-        switch[0](self.previous)
+        switch[0](self.prev)
 
     def clone(self) -> "set_grad_enabled":
         """A fresh manager with the same mode."""
@@ -203,7 +203,7 @@ class Switch(ContextDecorator):
     of = ""  # the attribute of the thread's state
 
     def __init__(self, mode: bool):
-        self.previous = self.current()
+        self.prev = self.current()
         self.mode = mode
         self.switch(mode)
 
@@ -211,7 +211,7 @@ class Switch(ContextDecorator):
         pass
 
     def __exit__(self, *exception: object) -> None:
-        self.switch(self.previous)
+        self.switch(self.prev)
 
     def current(self) -> bool:
         """The mode of this thread."""

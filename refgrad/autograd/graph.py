@@ -1,6 +1,7 @@
 """`torch.autograd.graph`: looking at the graph and hooking into it."""
 
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ContextDecorator
 from math import inf
@@ -35,21 +36,53 @@ __all__ = [
 ]
 
 
-class AboveNodes(type):
-    """Counts the classes of nodes among the subclasses, though none of them names it as its base."""
+class Node(ABC):
+    """Stands for all classes of nodes in `isinstance` and `issubclass`, though none names it as its base."""
 
-    def __instancecheck__(cls, instance: object) -> bool:
-        return cls.__subclasscheck__(type(instance))
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        if subclass is cls or getattr(subclass, "MAKES_NODES", False):
-            return True
+    @classmethod
+    def __subclasshook__(cls, subclass: type) -> Any:
         is_function = hasattr(subclass, "_backward_cls")  # a custom Function, whose context is the node
-        return type.__subclasscheck__(AnyNode, subclass) and not is_function
+        is_node = getattr(subclass, "MAKES_NODES", False) or issubclass(subclass, AnyNode) and not is_function
+        return True if cls is Node and is_node else NotImplemented
 
+    @abstractmethod
+    def name(self) -> str:
+        """The name in C++."""
+        raise NotImplementedError
 
-class Node(metaclass=AboveNodes):
-    """Stands for all classes of nodes in `isinstance` and `issubclass`."""
+    @property
+    @abstractmethod
+    def next_functions(self) -> tuple:
+        """Pairs of the next node, or None, and the number of its output."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def metadata(self) -> dict:
+        """A dict for notes."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def _input_metadata(self) -> tuple:
+        raise NotImplementedError
+
+    @abstractmethod
+    def _sequence_nr(self) -> int:
+        raise NotImplementedError
+
+    @abstractmethod
+    def _register_hook_dict(self, tensor: Tensor) -> None:
+        raise NotImplementedError
+
+    @abstractmethod
+    def register_hook(self, fn: Callable) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after the node ran."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def register_prehook(self, fn: Callable) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before the node runs."""
+        raise NotImplementedError
 
 
 Node.__module__ = "torch.autograd.graph"
@@ -236,13 +269,13 @@ class unsafe_preserve_version_counter:
 
     def __init__(self, tensors: Any):
         self.tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
-        self.versions = [version_of(tensor) for tensor in self.tensors]
+        self.prev_versions = tuple([version_of(tensor) for tensor in self.tensors])
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exception: object) -> None:
-        for tensor, version in zip(self.tensors, self.versions, strict=True):
+        for tensor, version in zip(self.tensors, self.prev_versions, strict=True):
             version_cell(tensor)[0] = version
 
 
@@ -262,6 +295,17 @@ class _MultiHandle(RemovableHandle):
 
     def __setstate__(self, state: tuple) -> None:
         self.handles = state
+
+    def __reduce__(self) -> Any:
+        return (multi_handle, (self.handles,))
+
+
+_MultiHandle.__module__ = "torch.autograd.graph"  # shown by `repr`
+
+
+def multi_handle(handles: Sequence[RemovableHandle]) -> _MultiHandle:
+    """One handle for several; pickles name this function."""
+    return _MultiHandle(handles)
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> Any:
