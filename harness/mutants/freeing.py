@@ -21,7 +21,8 @@ mutant(
 mutant(
     "functions_keep_what_they_saved",
     "autograd.function",
-    "        self._is_freed = True\n        if self._kept_values is not ONCE:\n            self._kept_values = ()\n",
+    "        self._is_freed = True\n"
+    "        if self._kept_values is not ONCE:\n            self._kept_values = ()\n",
     "        pass\n",
     "Custom Functions keep their saved tensors after backward.",
 )

@@ -6,9 +6,14 @@ from weakref import ref
 from refgrad import duals, modes
 from refgrad._C import _autograd as _autograd
 from refgrad._C import _functions as _functions
+from refgrad.autograd.function import FunctionBase as _FunctionBase  # noqa: F401
+from refgrad.autograd.grad_mode import _force_original_view_tracking, set_multithreading_enabled
 from refgrad.autograd.grad_mode import _set_grad_enabled as _set_grad_enabled
 from refgrad.autograd.grad_mode import is_grad_enabled as is_grad_enabled
+from refgrad.autograd.grad_mode import is_multithreading_enabled as _is_multithreading_enabled  # noqa: F401
+from refgrad.autograd.grad_mode import is_view_replay_enabled as _is_view_replay_enabled  # noqa: F401
 from refgrad.autograd.graph import execution_order, will_execute
+from refgrad.autograd.variable import _EngineBase as _ImperativeEngine  # noqa: F401
 from refgrad.graph import Node
 from refgrad.overriding import ALL_DISABLED, NO_SUBCLASSES, current_modes, disabled, pop_mode, push_mode
 from refgrad.overriding import DISABLED as _disabled_torch_function_impl  # noqa: F401
@@ -84,6 +89,16 @@ def _current_graph_task_execution_order() -> list[Node]:
             "...     torch.autograd.grad(...)\n"
         )
     return execution_order(task)
+
+
+def _set_multithreading_enabled(enabled: bool) -> None:
+    """Say whether a run may use several threads; here it uses one."""
+    set_multithreading_enabled(enabled)
+
+
+def _set_view_replay_enabled(enabled: bool) -> None:
+    """Say whether views made from now on are made again op by op when their base was written."""
+    _force_original_view_tracking(enabled)
 
 
 class DisableTorchFunctionSubclass(disabled):

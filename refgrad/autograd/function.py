@@ -8,6 +8,7 @@ docs.
 import functools
 import inspect
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from refgrad import call, errors, modes
 from refgrad.autograd.function_outputs import unpack, wrap_outputs
 from refgrad.edges import accumulator, edge_of
 from refgrad.graph import FREED, DelayedError, Node, Packed, ReadOnly, make_edge, start
+from refgrad.handles import add_hook
 from refgrad.saved import RawSaved
 from refgrad.storage import version_cell
 from refgrad.tensor import Tensor, alias, type_name, wrap
@@ -83,6 +85,15 @@ class FunctionCtx:
         self._fills_in_zeros = value
 
 
+class _HookMixin:
+    """The old way to hang hooks into a dict of one's own."""
+
+    @staticmethod
+    def _register_hook(backward_hooks: OrderedDict | None, hook: Callable) -> tuple:
+        backward_hooks = OrderedDict() if backward_hooks is None else backward_hooks
+        return backward_hooks, add_hook(backward_hooks, hook)
+
+
 # Note [The context is the node]
 # The `ctx` of forward, the `ctx` of backward and the result's `grad_fn` are one object. It has its number and
 # its edges before forward runs; its outputs, marks and saved tensors are settled when forward has returned.
@@ -90,7 +101,7 @@ class FunctionCtx:
 # keeps is.
 
 
-class FunctionBase(FunctionCtx, Node):
+class FunctionBase(FunctionCtx, _HookMixin, Node):
     """What a context and an instance of a Function have: a node's place, marks, saved tensors.
 
     Attributes that users set have the instance's dict to themselves.
@@ -187,10 +198,18 @@ class FunctionBase(FunctionCtx, Node):
         if self._kept_values is not ONCE:
             self._kept_values = ()
 
+    def _register_hook_dict(self, tensor: Any) -> None:
+        if not isinstance(tensor, Tensor):
+            raise RuntimeError("_register_hook_dict expected a Tensor")
+        super()._register_hook_dict(tensor)
+
     def maybe_clear_saved_tensors(self) -> None:
         """Let go of the saved tensors now, if the run under way does not keep its graph."""
         if modes.state.task is not None and not modes.state.task.keep_graph:
             self.release_saved()
+
+
+FunctionBase.__name__ = FunctionBase.__qualname__ = "_FunctionBase"
 
 
 class BackwardCFunction(FunctionBase):
@@ -210,13 +229,13 @@ class BackwardCFunction(FunctionBase):
             filled = self._filled(grads)
             # Boxed gradients come in one list, which the function may empty to let go of them.
             given = [list(filled)] if self._forward_cls.boxed_grads_call else filled
-            results = self._user_backward()(self, *given)
+            results = self._get_user_fn()(self, *given)
         finally:
             modes.set_grad(before[0])
             modes.state.node = before[1]
         return self._per_tensor(results if isinstance(results, tuple) else (results,))
 
-    def _user_backward(self) -> Callable:
+    def _get_user_fn(self) -> Callable:
         function = self._forward_cls
         backward, vjp = function.backward, function.vjp
         if vjp is not Function.vjp:

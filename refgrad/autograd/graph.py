@@ -2,6 +2,7 @@
 
 import weakref
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ContextDecorator
 from math import inf
@@ -130,6 +131,30 @@ def increment_version(tensors: Any) -> None:
             count_write(tensor)
 
 
+def push_hooks(*hooks: Callable) -> None:
+    """Let tensors saved from now on in this thread go through a pair of hooks.
+
+    Raises:
+        TypeError: they are no functions.
+        RuntimeError: hooks are disabled.
+    """
+    rare = modes.state.rare
+    if len(hooks) != 2 or not all(map(callable, hooks)):
+        raise argument_mismatch(
+            "_push_saved_tensors_default_hooks",
+            "arg0: collections.abc.Callable, arg1: collections.abc.Callable",
+            ", ".join(map(repr, hooks)),
+        )
+    if rare.hooks_disabled is not None:
+        raise RuntimeError(rare.hooks_disabled)
+    modes.set_rare(saved_tensor_hooks=(*rare.saved_tensor_hooks, hooks))
+
+
+def pop_hooks() -> None:
+    """Forget the pair of hooks that was pushed last."""
+    modes.set_rare(saved_tensor_hooks=modes.state.rare.saved_tensor_hooks[:-1])
+
+
 class saved_tensors_hooks:
     """Inside the block, saved tensors go through `pack_hook` when saved and `unpack_hook` when needed."""
 
@@ -138,27 +163,17 @@ class saved_tensors_hooks:
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        rare = modes.state.rare
-        hooks = (self.pack_hook, self.unpack_hook)
-        if not all(map(callable, hooks)):
-            raise argument_mismatch(
-                "_push_saved_tensors_default_hooks",
-                "arg0: collections.abc.Callable, arg1: collections.abc.Callable",
-                ", ".join(map(repr, hooks)),
-            )
-        if rare.hooks_disabled is not None:
-            raise RuntimeError(rare.hooks_disabled)
-        modes.set_rare(saved_tensor_hooks=(*rare.saved_tensor_hooks, hooks))
+        push_hooks(self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *exception: object) -> None:
-        modes.set_rare(saved_tensor_hooks=modes.state.rare.saved_tensor_hooks[:-1])
+        pop_hooks()
 
 
 class save_on_cpu(saved_tensors_hooks):
     """Keeps saved tensors in main memory; on the CPU they stay where they are, without a version check."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda"):
-        super().__init__(lambda tensor: tensor, lambda tensor: tensor)
+        super().__init__(lambda tensor: (tensor.device, tensor), lambda packed: packed[1])
 
 
 class disable_saved_tensors_hooks(ContextDecorator):
@@ -179,6 +194,16 @@ class disable_saved_tensors_hooks(ContextDecorator):
         return type(self)(self.error_message)
 
 
+def _get_tid(tensor: Tensor) -> tuple[int, int, int]:
+    """What tells a tensor at a version from others."""
+    return id(tensor), *_get_sid(tensor)
+
+
+def _get_sid(tensor: Tensor) -> tuple[int, int]:
+    """What tells memory at a version from other memory."""
+    return data_ptr(tensor._array), version_of(tensor)
+
+
 class MutationContext:
     """What `allow_mutation_on_saved_tensors` knows: the tensors that nodes saved, and copies of those
     written since."""
@@ -186,7 +211,9 @@ class MutationContext:
     def __init__(self) -> None:
         self.original: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # handle -> saved tensor
         self.cloned: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # handle -> its copy
-        # (tensor, version) -> handle; under the name that PyTorch's tests look at
+        # These two under the names that PyTorch's tests look at: tensor and version -> handle, memory and
+        # version -> tensors and versions.
+        self.sid_to_tid: defaultdict = defaultdict(set)
         self.tid_to_weakhandle: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
     def clear(self) -> None:
@@ -194,17 +221,19 @@ class MutationContext:
         self.original.clear()
         self.cloned.clear()
         self.tid_to_weakhandle.clear()
+        self.sid_to_tid.clear()
 
-    def pack(self, tensor: Tensor) -> "MutationHandle":
+    def pack(self, tensor: Tensor) -> "_Handle":
         """A handle in place of a saved tensor; the same one while the tensor is not written."""
-        key = (id(tensor), data_ptr(tensor._array), version_of(tensor))
+        key = _get_tid(tensor)
+        self.sid_to_tid[_get_sid(tensor)].add(key)
         handle = self.tid_to_weakhandle.get(key)
         if handle is None:
-            handle = self.tid_to_weakhandle[key] = MutationHandle()
+            handle = self.tid_to_weakhandle[key] = _Handle()
             self.original[handle] = tensor
         return handle
 
-    def unpack(self, handle: "MutationHandle") -> Tensor:
+    def unpack(self, handle: "_Handle") -> Tensor:
         """The tensor as it was when it was saved."""
         found = self.cloned.get(handle)
         found = self.original.get(handle) if found is None else found
@@ -231,7 +260,7 @@ class MutationContext:
 MutationContext.__name__ = MutationContext.__qualname__ = "_AllowMutationOnSavedContext"
 
 
-class MutationHandle:
+class _Handle:
     """Stands in a node for a tensor that may be written."""
 
     __slots__ = ("__weakref__",)
