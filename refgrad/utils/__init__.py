@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-SUBMODULES = frozenset(["_python_dispatch", "checkpoint", "data", "hooks"])
+SUBMODULES = frozenset(["_python_dispatch", "_pytree", "checkpoint", "data", "hooks"])
 
 
 def __getattr__(name: str) -> Any:
