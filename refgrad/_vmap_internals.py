@@ -64,7 +64,7 @@ def _vmap(
             )
         leaves, dims, spec = checked_inputs(name, in_dims, args, negative=False)
         count = batch_size(leaves, dims) if any(dim is not None for dim in dims) else 0
-        with LegacyLevel("error", count) as level:
+        with LegacyLevel("never", count) as level:
             given = [
                 leaf if dim is None else of_whole(level, leaf, dim)
                 for leaf, dim in zip(leaves, dims, strict=True)
@@ -146,6 +146,6 @@ def run_batched(run: Callable[[list], list], gradients: list) -> list:
                 "respective in_dim"
             )
     leaves, dims, _ = checked_inputs(name, 0, tuple(gradients), negative=False)
-    with GradientsLevel("error", batch_size(leaves, dims)) as level:
+    with GradientsLevel("never", batch_size(leaves, dims)) as level:
         given = [of_whole(level, gradient) for gradient in gradients]
         return [None if result is None else whole_of(level, result, 0) for result in run(given)]

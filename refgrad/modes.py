@@ -78,7 +78,7 @@ class State(threading.local):
         self.wraps = False  # whether the outermost transform is one of derivatives
         self.pulls = 0  # how many functions that `vjp` gave are running
         self.multithreading = True  # whether a run may use several threads, kept and told again
-        self.randomness = ""  # of the vmap inside: "error", "different" or "same"
+        self.randomness = ""  # of the vmap inside: "error", "different", "same"; "never" of the older
         self.hidden = False  # inside steps that no dispatch mode is shown
         self.late: Any = None  # the node that runs, if it got a hook since it began
         self.inference_leaves = False  # inside a call that records inference tensors, see samples.py

@@ -2,17 +2,17 @@
 
 *Point*: the inputs as new tensors, so that what a function captured is told apart from its arguments.
 *Vector*: what a derivative is multiplied by. *Strict*: what does not depend on the point is an error, not a
-zero. PyTorch runs the vectorized forms as one batch and its forward strategy with tangents; here the first
-goes sample by sample, and the second differentiates the reverse product with respect to its vector.
+zero.
 
 Source: `torch.autograd.functional` in PyTorch's docs.
 """
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import refgrad
-from refgrad import autograd, duals
+from refgrad import autograd
 from refgrad.autograd.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from refgrad.tensor import Tensor
 
@@ -226,6 +226,8 @@ def hessian(
         return outputs[0].squeeze()
 
     def slopes(*point: Tensor) -> tuple:
+        if outer_jacobian_strategy == "forward-mode":
+            point = tuple(tensor.requires_grad_() for tensor in point)
         found = jacobian(scalar, point, create_graph=True)
         if strict:
             demand(found, FIXED_JACOBIAN)
@@ -233,7 +235,7 @@ def hessian(
 
     if outer_jacobian_strategy == "forward-mode":
         refuse_forward(create_graph, strict)
-        blocks = forward_jacobian(slopes, inputs, vectorize, True)
+        blocks = forward_jacobian(slopes, inputs, vectorize)
     else:
         blocks = jacobian(slopes, inputs, create_graph, strict, vectorize)
     return blocks if many_inputs else blocks[0][0]
@@ -296,34 +298,37 @@ def refuse_forward(create_graph: bool, strict: bool) -> None:
         raise RuntimeError(text.format("strict"))
 
 
-def forward_jacobian(func: Callable, inputs: Any, vectorize: bool, differentiable: bool = False) -> Any:
-    """The Jacobian column by column: the derivative of all outputs along a unit vector of the inputs each.
-
-    It leads back to inputs that require grad; where `differentiable`, to the point in any case.
+def forward_jacobian(func: Callable, inputs: Any, vectorize: bool) -> Any:
+    """The Jacobian column by column: `func` runs once, with a batch of tangents, all unit vectors.
 
     Raises:
         NotImplementedError: without `vectorize`.
     """
+    forward_ad = importlib.import_module("refgrad.autograd.forward_ad")
+    vmap = importlib.import_module("refgrad._vmap_internals")._vmap
     many_inputs, inputs = as_tuple(inputs, "inputs", "jacobian")
     if not vectorize:
         raise NotImplementedError(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly "
             "implemented for `vectorize=True`."
         )
-    duals.refuse_nesting()
     sizes = [tensor.numel() for tensor in inputs]
-    units = tuple(
-        unit.view((sum(sizes), *tensor.shape))
-        for unit, tensor in zip(basis(inputs, sizes), inputs, strict=True)
-    )
-    with_graph = is_grad_enabled() and (differentiable or any(tensor.requires_grad for tensor in inputs))
-    with enable_grad():
-        point = point_of(inputs, with_graph)
-        many_outputs, outputs = as_tuple(func(*point), "outputs", None)
-        columns = all_columns(outputs, point, units, with_graph)
+    ran: list = []
+
+    def moved(units: tuple) -> tuple:
+        with forward_ad.dual_level():
+            pairs = zip(inputs, units, strict=True)
+            point = [forward_ad.make_dual(tensor, unit.view_as(tensor)) for tensor, unit in pairs]
+            many_outputs, outputs = as_tuple(func(*point), "outputs", None)
+            found = [forward_ad.unpack_dual(output) for output in outputs]
+            ran.append((many_outputs, [output for output, _ in found]))
+            return tuple(refgrad.zeros_like(value) if way is None else way for value, way in found)
+
+    columns = vmap(moved)(basis(inputs, sizes))
+    many_outputs, outputs = ran[0]
     blocks = []
     for column, output in zip(columns, outputs, strict=True):
-        parts = (column if with_graph else column.detach()).split(sizes, dim=0)
+        parts = column.split(sizes, dim=0)
         row = [
             part.permute(*range(1, part.ndim), 0).reshape((*output.shape, *tensor.shape))
             for part, tensor in zip(parts, inputs, strict=True)
@@ -334,25 +339,14 @@ def forward_jacobian(func: Callable, inputs: Any, vectorize: bool, differentiabl
     return blocks if many_inputs else tuple(blocks)
 
 
-def all_columns(outputs: tuple, point: tuple, units: tuple, create_graph: bool) -> list[Tensor]:
-    """The derivatives of each output along every unit vector, stacked."""
-    count = len(units[0])
-    moving = tuple(output for output in outputs if output.requires_grad)
-    cotangents, gradients = linear_gradients(moving, point) if moving else ((), ())
-    found = iter(gradients_of(gradients, cotangents, units, create_graph, batched=True))
-    columns = []
-    for output in outputs:
-        column = next(found) if output.requires_grad else None
-        if column is not None and column._version:
-            column = column.clone()  # PyTorch has tangents here, to which no formula writes
-        columns.append(
-            refgrad.zeros_like(output).expand((count, *output.shape)) if column is None else column
-        )
-    return columns
-
-
 def basis(tensors: Sequence[Tensor], sizes: list[int]) -> tuple[Tensor, ...]:
-    """The unit vectors of the space of all tensors together: for each tensor, its part of every one."""
+    """The unit vectors of the space of all tensors together: for each tensor, its part of every one.
+
+    Raises:
+        AssertionError: there is no tensor.
+    """
+    if not tensors:
+        raise AssertionError("Expected at least one tensor")
     parts = []
     start = 0
     for tensor, size in zip(tensors, sizes, strict=True):

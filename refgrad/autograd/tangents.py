@@ -252,12 +252,14 @@ def each_sample(lead: Any, moving: dict, compute: Callable) -> list:
         if isinstance(tangent, list):
             return [sample(each, at) for each in tangent]
         is_ours = tangent is not None and is_batched(tangent) and tangent.level is lead.level
-        return tangent.samples[at] if is_ours else tangent
+        return (tangent.samples or [tangent.first])[at] if is_ours else tangent
 
     rows = [
         compute({name: sample(tangent, at) for name, tangent in moving.items()})
-        for at in range(len(lead.samples))
+        for at in range(len(lead.samples) or 1)
     ]
+    if not lead.samples:
+        return [None if tangent is None else lead.none_of(tangent) for tangent in rows[0]]
     return [None if column[0] is None else lead.like(list(column)) for column in zip(*rows, strict=True)]
 
 

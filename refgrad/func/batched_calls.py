@@ -194,10 +194,10 @@ def for_each(level: Any, function: Callable, leaves: list, spec: trees.Spec) -> 
     """Call a function once for each sample.
 
     Raises:
-        Batched: there are none.
+        Batched: there are none, and the level is none of the older `vmap`.
     """
     if not level.count:
-        raise Batched
+        return for_none(level, function, leaves, spec)
     first = leaves[0] if leaves else None
     is_mine = isinstance(first, BatchedTensor) and first.level is level
     whole = first.__dict__["whole"] if is_mine else None
@@ -222,6 +222,26 @@ def for_each(level: Any, function: Callable, leaves: list, spec: trees.Spec) -> 
             own["whole"] = None  # an in-place view
         return first
     return merged(level, placed(getattr(function, "__name__", ""), leaves, level, results))
+
+
+def for_none(level: Any, function: Callable, leaves: list, spec: trees.Spec) -> Any:
+    """What a function gives for a batch of no samples: as many of what it gives for zeros.
+
+    Raises:
+        Batched: the level is none of the older `vmap`.
+    """
+    if not level.IS_LEGACY:
+        raise Batched
+    zeros = [
+        leaf.first if isinstance(leaf, BatchedTensor) and leaf.level is level else leaf for leaf in leaves
+    ]
+    some_args, some_kwargs = trees.unflatten(zeros, spec)
+    return trees.mapped(
+        lambda value: (
+            of_whole(level, value.new_empty((0, *value.shape))) if isinstance(value, Tensor) else value
+        ),
+        function(*some_args, **some_kwargs),
+    )
 
 
 def shape_of_sample(whole: Tensor, dim: int) -> list:

@@ -21,14 +21,14 @@ def as_strided(self: BatchedTensor, size: Any, stride: Any, storage_offset: int 
     if not self.level.IS_LEGACY:
         return by_op(self, size, stride, storage_offset)
     whole, dim = self.__dict__["whole"], self.__dict__["bdim"]
-    first = layout_of(self.samples[0]._array)
+    first = layout_of(self.first._array)
     offset = first.offset if storage_offset is None else storage_offset
     check_reach(first, size, stride, offset)
     if whole is not None and not isinstance(whole, BatchedTensor):
         count, step = whole.shape[dim], whole.stride(dim)
         again = whole.as_strided((count, *size), (step, *stride), offset)
         return of_whole(self.level, again)
-    shared = root_of(self.samples[0]._array)
+    shared = root_of(self.first._array)
     return self.map(
         lambda sample: sample.as_strided(
             size,
@@ -62,8 +62,8 @@ def reach(shape: Any, strides: Any, offset: int) -> tuple[int, int]:
 
 def lies_like(self: BatchedTensor, tensor: Tensor) -> bool:
     """Whether each sample lies in its memory as the tensor does in its own, whatever the sizes of memory."""
-    one, other = layout_of(self.samples[0]._array), layout_of(tensor._array)
-    if self.samples[0]._array.__class__ is not tensor._array.__class__ or one.shape != other.shape:
+    one, other = layout_of(self.first._array), layout_of(tensor._array)
+    if self.first._array.__class__ is not tensor._array.__class__ or one.shape != other.shape:
         return False
     if one.offset != other.offset and tensor._array.size:
         return False
@@ -73,7 +73,7 @@ def lies_like(self: BatchedTensor, tensor: Tensor) -> bool:
 def zeros_for(self: BatchedTensor, tensor: Tensor) -> BatchedTensor:
     """Zeros for each sample, laid out as the tensor, in one memory."""
     count = len(self.samples)
-    lead = self.samples[0].new_zeros((count,))
+    lead = self.first.new_zeros((count,))
     whole = calls._new_zeros_with_same_feature_meta(lead, tensor, 1)
     return of_whole(self.level, whole)
 

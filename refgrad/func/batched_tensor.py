@@ -56,6 +56,14 @@ class BatchedTensor(Tensor):
         return own["parts"]
 
     @property
+    def first(self) -> Tensor:
+        """The first sample; where there is none, zeros of the same shape."""
+        if self.samples:
+            return self.samples[0]
+        whole, dim = self.together()
+        return whole.new_zeros(whole.shape[:dim] + whole.shape[dim + 1 :])
+
+    @property
     def _version_cell(self) -> list:
         if self.level.IS_LEGACY:
             raise Batched
@@ -77,6 +85,10 @@ class BatchedTensor(Tensor):
     def like(self, samples: list) -> "BatchedTensor":
         """Other samples of the same level."""
         return of_parts(self.level, samples)
+
+    def none_of(self, tensor: Tensor) -> "BatchedTensor":
+        """No samples at all, where a tensor says what one would be."""
+        return of_whole(self.level, tensor.new_empty((0, *tensor.shape)))
 
     def map(self, function: Callable) -> "BatchedTensor":
         """The batched tensor of `function(sample)`.
@@ -133,20 +145,20 @@ class BatchedTensor(Tensor):
     @property  # type: ignore[misc]
     def requires_grad(self) -> bool:
         """False: what is outside does not show."""
-        return self.level.IS_LEGACY and self.samples[0].requires_grad
+        return self.level.IS_LEGACY and self.first.requires_grad
 
     @property
     def is_leaf(self) -> bool:
         """True, likewise."""
-        return not self.level.IS_LEGACY or self.samples[0].is_leaf
+        return not self.level.IS_LEGACY or self.first.is_leaf
 
     @property
     def grad_fn(self) -> Any:
         """None, likewise."""
-        return self.samples[0].grad_fn if self.level.IS_LEGACY else None
+        return self.first.grad_fn if self.level.IS_LEGACY else None
 
     def _is_view(self) -> bool:
-        return self.samples[0]._is_view() if self.level.IS_LEGACY else Tensor._is_view(self)
+        return self.first._is_view() if self.level.IS_LEGACY else Tensor._is_view(self)
 
     def is_conj(self) -> bool:
         """Whether it shows conjugates of what lies in memory."""

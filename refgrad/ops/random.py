@@ -65,6 +65,14 @@ default_generator = Generator()
 TYPES.register("Generator", Generator, "torch._C.Generator")
 
 
+NO_RANDOMNESS = {
+    "error": "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+    "'different' randomness flags on vmap or perform the randomness operation out of vmap",
+    "never": "vmap: We do not yet support calling random operations inside of vmap. Please perform random "
+    "operations outside of vmap as a workaround",
+}
+
+
 def draws_from(generator: Generator | None) -> Generator:
     """The generator to draw from.
 
@@ -84,11 +92,9 @@ def check_randomness() -> None:
     Raises:
         RuntimeError: it does.
     """
-    if modes.state.randomness == "error":
-        raise RuntimeError(
-            "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
-            "'different' randomness flags on vmap or perform the randomness operation out of vmap"
-        )
+    refusal = NO_RANDOMNESS.get(modes.state.randomness)
+    if refusal is not None:
+        raise RuntimeError(refusal)
 
 
 def refuse(kernel: str, dtype: np.dtype) -> Exception:
