@@ -160,7 +160,8 @@ def vjp_at(func: Callable, args: tuple, argnums: Any, has_aux: bool = False) -> 
             )
         modes.state.pulls += 1
         try:
-            gradients = pulled(outputs, leaves, given)
+            graph = modes.grad_enabled() if create_graph is None else create_graph
+            gradients = pulled(outputs, leaves, given, None, graph, retain_graph)
         finally:
             modes.state.pulls -= 1
         return trees.unflatten([level.leave(each) for each in gradients], input_spec)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from refgrad import autograd, modes
-from refgrad.autograd.grad_mode import enable_grad
+from refgrad.autograd.grad_mode import enable_grad, set_grad_enabled
 from refgrad.compiler import recorder_of
 from refgrad.edges import edge_of
 from refgrad.func import trees
@@ -224,15 +224,22 @@ def schema_name(function: Callable) -> str:
     return f"aten::{full_name(function) if is_generated(function) else function.__name__}"
 
 
-def pulled(outputs: list, inputs: list, cotangents: list, missing: Callable | None = None) -> list:
-    """The gradients of some outputs with respect to inputs, recorded; the missing ones are zeros, or what
-    `missing(i)` gives for input `i`."""
+def pulled(
+    outputs: list,
+    inputs: list,
+    cotangents: list,
+    missing: Callable | None = None,
+    create_graph: bool = True,
+    retain_graph: bool = True,
+) -> list:
+    """The gradients of some outputs with respect to inputs; the missing ones are zeros, or what `missing(i)`
+    gives for input `i`."""
     from refgrad import ones_like, zeros_like
 
     chosen = [i for i, output in enumerate(outputs) if output.requires_grad]
     wanted = [i for i, value in enumerate(inputs) if value.requires_grad]
     found: list = [None] * len(inputs)
-    with enable_grad():
+    with set_grad_enabled(create_graph):
         for i in chosen:
             if cotangents[i] is None and is_wrapper(outputs[i]) and not outputs[i].is_complex():
                 cotangents[i] = ones_like(outputs[i])
@@ -241,8 +248,8 @@ def pulled(outputs: list, inputs: list, cotangents: list, missing: Callable | No
                 [outputs[i] for i in chosen],
                 [inputs[i] for i in wanted],
                 [cotangents[i] for i in chosen],
-                retain_graph=True,
-                create_graph=True,
+                retain_graph=retain_graph,
+                create_graph=create_graph,
                 allow_unused=True,
             )
             for i, gradient in zip(wanted, some, strict=True):

@@ -47,3 +47,11 @@ def test_a_submodule_is_imported_first(name):
     script = f"import refgrad.{name}; import refgrad as torch; print(torch.tensor([4.0]).sqrt().tolist())"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (found.stderr, found.stdout) == ("", "[2.0]\n")
+
+
+@pytest.mark.parametrize("first", ["nn", "optim", "autograd.functional"])
+def test_transforms_are_imported_after_another_module(first):
+    script = f"import refgrad.{first}, refgrad.func, refgrad as torch; "
+    script += "print(torch.func.vmap(lambda x: 2 - x)(torch.ones(1)))"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (found.stderr, found.stdout) == ("", "tensor([1.])\n")
