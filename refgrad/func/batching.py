@@ -217,7 +217,8 @@ def joined(name: str, level: Level, output: Any, out_dims: Any) -> Any:
             "collection of ints "
             "representing where in the outputs the vmapped dimension should appear."
         )
-    dims = trees.broadcast(out_dims, spec)
+    is_alone = isinstance(output, Tensor) and isinstance(out_dims, tuple) and len(out_dims) == 1
+    dims = trees.broadcast(out_dims[0] if is_alone else out_dims, spec)
     if dims is None:
         raise ValueError(
             f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the "

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from refgrad import duals, modes
-from refgrad.autograd.forward_ad import dual_level, unpack_dual
+from refgrad.autograd.forward_ad import dual_level
 from refgrad.autograd.tangent_rules import MOVED_BY, UNSUPPORTED
 from refgrad.autograd.tangents import check_supported
 from refgrad.edges import accumulator, edge_of
@@ -23,6 +23,11 @@ from refgrad.func.tracked_tensor import tracked
 from refgrad.graph import NotImplementedNode, split_edge
 from refgrad.op import OPS, calls
 from refgrad.tensor import Tensor, is_batched
+
+INDEPENDENT = (
+    "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+    "allowed with strict=True."
+)
 
 
 def split_aux(name: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -105,7 +110,7 @@ def checked_outputs(name: str, output: Any) -> tuple[list, trees.Spec]:
         RuntimeError: there are none, or one is no tensor.
     """
     leaves, spec = trees.flatten(output)
-    if not leaves:
+    if not leaves or len(leaves) == 1 and leaves[0] is None:
         raise RuntimeError(
             f"{name}: Expected f to be a function that has non-empty output (got output = {leaves})"
         )
@@ -312,14 +317,17 @@ def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, ha
     """The output of `func` at `primals`, and its derivative in the direction of `tangents`.
 
     Raises:
-        RuntimeError: the tangents do not fit, or `func` returns something else than tensors.
+        RuntimeError: the tangents do not fit, `func` returns something else than tensors, or `strict` and an
+            output does not depend on the primals.
     """
     check_tangents(primals, tangents)
     if not stack.levels and not duals.LEVELS:
-        return outermost_jvp(func, primals, tangents, has_aux)
+        return outermost_jvp(func, primals, tangents, strict, has_aux)
     with DerivativeLevel("jvp") as level:
         numbers = tuple(range(len(primals)))
         linear, outputs, spec, aux = linear_at(func, primals, numbers, has_aux, level)
+        if strict and not all(linear.moves):
+            raise RuntimeError(INDEPENDENT)
         directions = linear(trees.flatten(tangents)[0])
         moved = trees.unflatten([level.leave(each) for each in directions], spec)
         value = trees.unflatten([level.leave(each) for each in outputs], spec)
@@ -336,7 +344,7 @@ def lone_alias(tensor: Tensor) -> Tensor:
     return view
 
 
-def outermost_jvp(func: Callable, primals: tuple, tangents: Any, has_aux: bool) -> tuple:
+def outermost_jvp(func: Callable, primals: tuple, tangents: Any, strict: bool, has_aux: bool) -> tuple:
     """As `jvp` outside other transforms: with dual tensors, so that ops move tangents by their own rules."""
     name = "jvp(f, primals, tangents)"
     with dual_level():
@@ -345,7 +353,7 @@ def outermost_jvp(func: Callable, primals: tuple, tangents: Any, has_aux: bool) 
         places = [lone_alias(each) for each in given]
         for place, way in zip(places, trees.flatten(tangents)[0], strict=True):
             duals.set_tangent(place, way)
-        with DerivativeLevel("jvp") as level:
+        with DerivativeLevel("jvp", records=False) as level:
             inside = [tracked(level, place) for place in places]
             output, aux = split_aux(name, func(*trees.unflatten(inside, spec)), has_aux)
             if has_aux:
@@ -353,7 +361,9 @@ def outermost_jvp(func: Callable, primals: tuple, tangents: Any, has_aux: bool) 
             outputs, spec = checked_outputs(name, output)
             outputs = [level.leave(each) for each in outputs]
             aux = trees.mapped(level.leave, aux)
-        ways = [unpack_dual(each).tangent for each in outputs]
+            ways = [level.below(duals.tangent_of, (each,), {}) for each in outputs]
+    if strict and any(way is None for way in ways):
+        raise RuntimeError(INDEPENDENT)
     pairs = zip(outputs, ways, strict=True)
     ways = [calls.zeros_like(each) if way is None else way for each, way in pairs]
     value = trees.unflatten([calls.alias(each) for each in outputs], spec)
@@ -363,14 +373,41 @@ def outermost_jvp(func: Callable, primals: tuple, tangents: Any, has_aux: bool) 
 
 
 def linearize(func: Callable, *primals: Any) -> tuple:
-    """The output of `func` at `primals`, and its derivative there as a function of tangents."""
+    """The output of `func` at `primals`, and its derivative there as a function of tangents.
+
+    Raises (the function, when called):
+        RuntimeError: the tangents do not fit.
+    """
     with DerivativeLevel("jvp") as level:
         linear, outputs, spec, _ = linear_at(func, primals, tuple(range(len(primals))), False, level)
         value = trees.unflatten([level.leave(each) for each in outputs], spec)
 
+    places, place_spec = trees.flatten(primals)
+
     def move(*tangents: Any) -> Any:
-        check_tangents(primals, tangents)
-        directions = linear(trees.flatten(tangents)[0])
+        given, given_spec = trees.flatten(tangents)
+        if given_spec != place_spec:
+            raise RuntimeError(
+                f"Expected the tangents {given_spec} to have the same argspec as the primals {place_spec}"
+            )
+        check_alike(given, places)
+        directions = linear(given)
         return trees.unflatten([level.leave(each) for each in directions], spec)
 
     return value, move
+
+
+def check_alike(tangents: list, primals: list) -> None:
+    """Refuse tangents of another shape or type than their primals.
+
+    Raises:
+        RuntimeError: with PyTorch's text.
+    """
+    for number, (tangent, primal) in enumerate(zip(tangents, primals, strict=True)):
+        for fact in ("shape", "device", "dtype"):
+            one, other = getattr(tangent, fact), getattr(primal, fact)
+            if one != other:
+                raise RuntimeError(
+                    f"tangent:{number} with {fact} {one} in flattened pytree doesn't match the {fact} "
+                    f"{other} of the corresponding primal."
+                )

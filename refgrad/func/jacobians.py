@@ -2,9 +2,11 @@
 `torch.func` in PyTorch's docs."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from refgrad import modes
 from refgrad.func import trees
 from refgrad.func.batching import vmap
 from refgrad.func.derivatives import linear_at, vjp_at
@@ -134,7 +136,7 @@ def jacfwd(
             )
         inputs, input_spec = trees.flatten(chosen_arguments(argnums, args))
         check_real("jacfwd", "inputs", inputs)
-        with DerivativeLevel("jvp", is_mapped=True) as level:
+        with DerivativeLevel("jvp", is_mapped=True) as level, refusing(randomness):
             linear, outputs, output_spec, aux = linear_at(func, args, argnums, has_aux, level)
             check_real("jacfwd", "outputs", outputs)
             columns = for_all(lambda some: [level.leave(moved) for moved in linear(some)], inputs, chunk_size)
@@ -147,6 +149,18 @@ def jacfwd(
         return (jacobian, trees.mapped(calls.alias, aux)) if has_aux else jacobian
 
     return wrapper
+
+
+@contextmanager
+def refusing(randomness: str) -> Iterator[None]:
+    """Inside the block, random numbers are refused where the `vmap` over all directions does."""
+    before = modes.state.randomness
+    if randomness == "error":
+        modes.state.randomness = randomness
+    try:
+        yield
+    finally:
+        modes.state.randomness = before
 
 
 def blocks_of(rows: Tensor | None, output: Tensor, inputs: list[Tensor]) -> list[Tensor]:

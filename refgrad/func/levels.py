@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from refgrad import autograd, modes
-from refgrad.autograd.grad_mode import enable_grad, set_grad_enabled
+from refgrad.autograd.grad_mode import set_grad_enabled
 from refgrad.compiler import recorder_of
 from refgrad.edges import edge_of
 from refgrad.func import trees
@@ -86,44 +86,59 @@ class Level:
 
 
 class DerivativeLevel(Level):
-    """A running `grad`, `vjp` or `jvp`; grad mode is on in it.
+    """A running `grad`, `vjp` or `jvp`; grad mode is on in it, and inference mode off.
 
     Hooks on saved tensors are refused in a `grad`, and take no part in a `jvp`, which records nothing in
-    PyTorch.
+    PyTorch. Where the tangents of a `jvp` are those of dual tensors, `records` is false.
     """
 
-    def __init__(self, kind: str, is_mapped: bool = False):
+    def __init__(self, kind: str, is_mapped: bool = False, records: bool = True):
         super().__init__()
         self.kind = kind
         self.is_mapped = is_mapped  # whether its tangents come from a `vmap`
+        self.records = records
+        self.forward = True  # whether forward mode is on outside
         self.rare: dict[str, Any] = {}  # the rare modes before it
 
     def __enter__(self) -> "DerivativeLevel":
         hidden = any(level.rare.get("saved_tensor_hooks") for level in derivative_levels())
         if self.kind == "grad" and (hidden or modes.state.rare.saved_tensor_hooks):
             raise RuntimeError(NO_HOOKS)
-        self.rare = modes.set_rare(track=track, **RARE_MODES[self.kind])
+        self.rare = modes.set_rare(track=track, inference=False, **RARE_MODES[self.kind])
         if not stack.levels:
             modes.state.wraps = True
         super().__enter__()
-        self.mode = enable_grad()
-        self.mode.__enter__()
+        self.mode = set_grad_enabled(self.records or self.grad)
+        self.forward, modes.state.forward = modes.state.forward, self.kind == "jvp" or modes.state.forward
         return self
 
     def __exit__(self, *exception: object) -> None:
+        modes.state.forward = self.forward
         self.mode.__exit__(*exception)
         super().__exit__(*exception)
         if not stack.levels:
             modes.state.wraps = False
         modes.set_rare(**self.rare)
 
+    def below(self, function: Callable, args: Any, kwargs: dict) -> Any:
+        """Call a function one level further out, in forward mode as it is there."""
+        before = modes.state.forward
+        if self.kind == "jvp" and self.records:
+            modes.state.forward = self.forward
+        try:
+            return super().below(function, args, kwargs)
+        finally:
+            modes.state.forward = before
+
     def enter(self, tensor: Any) -> Tensor:
         """The tensor as the function sees it: a leaf that requires grad.
 
         Raises:
-            RuntimeError: its elements are integers.
+            RuntimeError, ValueError: its elements are integers.
         """
         if not tensor.is_floating_point() and not tensor.is_complex():
+            if self.kind == "jvp":
+                raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
             raise RuntimeError(NO_REAL_TYPE)
         inside = tracked(self, value_of(live(tensor), self))
         inside._set_requires_grad(True)
@@ -151,10 +166,16 @@ class DerivativeLevel(Level):
             result = self.below(function, some, options)
             return trees.mapped(lambda leaf: self.shown(leaf, given, is_captured), result)
 
-        if not is_generated(function):
+        is_still = self.kind == "jvp" and not modes.state.forward
+        if is_still or not is_generated(function):
             return perform()
-        some, options = trees.unflatten(leaves, spec)
+        some, options = trees.unflatten([self.recorded(leaf) for leaf in leaves], spec)
         return recorder_of(function)(perform, self.place_of, *some, **options)
+
+    def recorded(self, leaf: Any) -> Any:
+        """An argument as the level's graph may save it: an inference tensor is wrapped."""
+        is_inference = isinstance(leaf, Tensor) and not is_wrapper(leaf) and leaf.is_inference()
+        return tracked(self, leaf, True) if is_inference else leaf
 
     def captures(self, tensor: Tensor) -> bool:
         """Whether a tensor's memory comes from outside, though it did not enter."""

@@ -25,12 +25,17 @@ class TrackedTensor(Tensor):
 
     @property
     def _version_cell(self) -> list:
-        return version_cell(self.wrapped)
+        value = self.wrapped
+        return [0] if value.is_inference() else version_cell(value)
 
     @property
     def wrapped(self) -> Tensor:
         """The value."""
         return self.__dict__["value"]
+
+    def is_inference(self) -> bool:
+        """False: what the value is outside does not show."""
+        return False
 
     @property
     def is_batch(self) -> bool:
