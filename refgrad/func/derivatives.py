@@ -8,6 +8,7 @@ from refgrad import duals, modes
 from refgrad.autograd.forward_ad import dual_level
 from refgrad.autograd.tangent_rules import MOVED_BY, UNSUPPORTED
 from refgrad.autograd.tangents import check_supported
+from refgrad.compiler import recorder_of
 from refgrad.edges import accumulator, edge_of
 from refgrad.func import trees
 from refgrad.func.levels import (
@@ -211,15 +212,20 @@ def linear_at(func: Callable, args: tuple, argnums: Any, has_aux: bool, level: D
     if duals.LEVELS and duals.LEVELS[-1].primal is None:
         duals.refuse_nesting()
     inputs = entered(level, chosen_arguments(argnums, args))
-    output, aux = split_aux(
-        "jvp(f, primals, tangents)", func(*with_arguments(args, argnums, inputs)), has_aux
-    )
+    moved = trees.mapped(lambda leaf: writable(level, leaf), inputs)
+    output, aux = split_aux("jvp(f, primals, tangents)", func(*with_arguments(args, argnums, moved)), has_aux)
     if has_aux:
         checked_aux(aux)
     outputs, spec = checked_outputs("jvp(f, primals, tangents)", output)
     for node in nodes_between(outputs, trees.flatten(inputs)[0]):
         check_node_supported(node)
     return Linear(level, trees.flatten(inputs)[0], outputs), outputs, spec, aux
+
+
+def writable(level: DerivativeLevel, leaf: Tensor) -> Tensor:
+    """A leaf as the function of a jvp sees it: the same value, one step on in the graph, may be written to."""
+    again = tracked(level, leaf.wrapped)
+    return recorder_of(calls.clone)(lambda: again, level.place_of, leaf, None)
 
 
 def nodes_between(outputs: list, inputs: list) -> list:
@@ -325,15 +331,21 @@ def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, ha
         return outermost_jvp(func, primals, tangents, strict, has_aux)
     with DerivativeLevel("jvp") as level:
         numbers = tuple(range(len(primals)))
+        ways = apart(trees.flatten(tangents)[0], trees.flatten(primals)[0])
         linear, outputs, spec, aux = linear_at(func, primals, numbers, has_aux, level)
         if strict and not all(linear.moves):
             raise RuntimeError(INDEPENDENT)
-        directions = linear(trees.flatten(tangents)[0])
+        directions = linear(ways)
         moved = trees.unflatten([level.leave(each) for each in directions], spec)
         value = trees.unflatten([level.leave(each) for each in outputs], spec)
         aux = trees.mapped(level.leave, aux)
     value = trees.mapped(calls.alias, value)  # the primal part of a dual tensor is a view
     return (value, moved, trees.mapped(calls.alias, aux)) if has_aux else (value, moved)
+
+
+def apart(tangents: list, primals: list) -> list:
+    """The tangents; one that is a primal itself as a copy, since the function may write to its argument."""
+    return [way.clone() if any(way is each for each in primals) else way for way in tangents]
 
 
 def lone_alias(tensor: Tensor) -> Tensor:
