@@ -223,7 +223,7 @@ def linear_at(func: Callable, args: tuple, argnums: Any, has_aux: bool, level: D
 
 
 def writable(level: DerivativeLevel, leaf: Tensor) -> Tensor:
-    """A leaf as the function of a jvp sees it: the same value, one step on in the graph, may be written to."""
+    """A leaf as the function of a jvp sees it: the same value, one step on in the graph, can be written."""
     again = tracked(level, leaf.wrapped)
     return recorder_of(calls.clone)(lambda: again, level.place_of, leaf, None)
 

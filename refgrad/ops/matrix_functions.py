@@ -217,7 +217,7 @@ def vander(x, N=None, increasing=False):
     if count < 0:
         raise RuntimeError("N must be non-negative.")
     kind = x._array.dtype if x._array.dtype.kind in "fcV" else np.dtype(np.int64)
-    powers = wrap(np.empty((x._array.shape[0], count), kind))
+    powers = calls.new_empty(x, (x._array.shape[0], count), dtypes.OF_NUMPY[np.dtype(kind)])
     if count > 0:
         powers.select(1, 0).fill_(1)
     if count > 1:

@@ -3,7 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from refgrad.func.rules.operands import Moved, Operand, count_of, in_channels, in_images, padded, rule, spread
+from refgrad.func.rules.operands import (
+    Moved,
+    Operand,
+    count_of,
+    in_channels,
+    in_images,
+    padded,
+    rule,
+    spread,
+    whole_in_front,
+)
 from refgrad.op import calls
 from refgrad.tensor import Tensor
 
@@ -114,24 +124,40 @@ def group_norm(
     return result, parted(mean, count), parted(rstd, count)
 
 
+SHARED_STATISTICS = (
+    "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated "
+    "in place, were not batched.\nIf you are using a module and do not need eval mode, please set "
+    "`track_running_stats` to be False.If you are using a prebuilt module and do not need eval mode, please "
+    "see the functorch website for resources on how to patch your module to work with vmap"
+)
+
+
 @rule("native_batch_norm")
 def batch_norm(
     function: Callable, input: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, *others: Any
 ) -> Any:
-    """Batch norm: each sample has channels of its own in one call; weights are applied afterwards."""
+    """Batch norm: each sample has channels of its own in one call; weights are applied afterwards.
+
+    Raises:
+        RuntimeError: in training, and what all samples share would be updated with each.
+    """
+    seen = [each for each in (mean, var) if each is not None]
+    if training and isinstance(input, Operand) and not all(isinstance(each, Operand) for each in seen):
+        raise RuntimeError(SHARED_STATISTICS)
     if not isinstance(input, Operand) or isinstance(mean, Operand) or isinstance(var, Operand):
         return NotImplemented
-    if mean is not None and training:
-        return NotImplemented  # one memory of what was seen, for all samples
     count, channels = input.count, input.shape[1]
-    value = calls.transpose(input.front(), 0, 1)
-    flat = value.reshape(value.size(0), count * channels, *value.shape[3:])
+    flat = in_channels(input)
     seen = [None if each is None else each.expand(count, channels).reshape(-1) for each in (mean, var)]
     result, mean_used, spread_used = function(flat, None, None, *seen, training, *others)
-    result = calls.transpose(result.reshape(value.shape), 0, 1)
+    result = calls.transpose(result, 0, 1)
+    result = result.reshape(count, channels, *result.shape[1:])
     for part, apply in ((weight, calls.mul), (bias, calls.add)):
         if part is not None:
-            result = apply(result, spread(part, count).view(count, 1, channels, *[1] * (result.dim() - 3)))
+            lead = (count,) if isinstance(part, Operand) else ()
+            ones = [1] * (result.dim() - 2)
+            result = apply(result, whole_in_front(part).view(*lead, channels, *ones))
+    result = calls.transpose(result, 1, 2)
     if not training:
         return result, mean_used, spread_used
     return result, mean_used.view(count, -1), spread_used.view(count, -1)

@@ -74,7 +74,7 @@ def fill(function: Callable, self: Operand, *others: Any) -> Any:
         return alone(function, self, *others)
 
 
-@rule("bernoulli_.Tensor", "bernoulli", "bernoulli.p", "multinomial", "poisson", "normal.Tensor_float",
+@rule("bernoulli_.Tensor", "bernoulli", "bernoulli.p", "poisson", "normal.Tensor_float",
       "normal.float_Tensor", "normal.Tensor_Tensor")  # fmt: skip
 def sampled(function: Callable, *arguments: Any) -> Any:
     """Random numbers whose distribution each sample gives.
@@ -86,6 +86,16 @@ def sampled(function: Callable, *arguments: Any) -> Any:
         raise RuntimeError(NO_SAME)
     with drawing():
         return function(*map(whole_in_front, arguments))
+
+
+@rule("multinomial")
+def multinomial(function: Callable, self: Operand, *others: Any) -> Tensor:
+    """Places drawn by weights: the rows of all samples are those of one matrix."""
+    if self.rank < 2:
+        return sampled(function, self, *others)
+    count, rows, choices = self.front().shape
+    found = sampled(function, Operand(self.front().reshape(count * rows, choices), 0), *others)
+    return found.view(count, rows, -1)
 
 
 def like(function: Callable, self: Operand, args: tuple, kwargs: dict) -> Any:
