@@ -19,7 +19,7 @@ vmap(grad(lambda v: shared(v).sum()))(x)  # raises RuntimeError
 a = vmap(nn.BatchNorm1d(3, track_running_stats=False))(x)
 b = vmap(nn.BatchNorm1d(3).eval())(x)
 mean, var = torch.zeros(2, 3), torch.ones(2, 3)
-c = vmap(lambda v, m, s: F.batch_norm(v, m, s, training=True))(x, mean, var) * 1
+c = vmap(lambda v, m, s: F.batch_norm(v, m, s, training=True))(x, mean, var).contiguous()
 torch.manual_seed(0)
 draw = vmap(vmap(lambda p: torch.multinomial(p, 2), randomness="different"), randomness="different")
 d = draw(x + 1)
