@@ -47,7 +47,19 @@ def transformed(function: Any, args: tuple) -> Any:
             check_vmap(function)
         if function.jvp is Function.jvp:
             return function.jvp(None)
+        if not level.records:
+            return further_out(level, function, args)
     return tracked_by(level, function).apply(*args)
+
+
+def further_out(level: Any, function: Any, args: tuple) -> Any:
+    """The result of a Function one level further out, as a level of derivatives shows it."""
+    leaves, spec = trees.flatten(args)
+    values = [value_of(live(leaf), level) for leaf in leaves]
+    with lowered(1):
+        output = function.apply(*trees.unflatten(values, spec))
+    given = {id(value): leaf for value, leaf in zip(values, leaves, strict=True)}
+    return trees.mapped(lambda leaf: level.shown(leaf, given), output)
 
 
 def batched(function: Any, args: tuple, level: Any) -> Any:
@@ -60,13 +72,16 @@ def batched(function: Any, args: tuple, level: Any) -> Any:
     if not any(isinstance(arg, BatchedTensor) and arg.level is level for arg in trees.flatten(args)[0]):
         with lowered(1):
             return function.apply(*args)
-    values, dims = whole_of(args, level)
-    with lowered(1):
-        if function.generate_vmap_rule:
-            made, rule = vmapped(function, dims, level)
+    if function.generate_vmap_rule:
+        values, dims = whole_of(args, level)
+        made, rule = vmapped(function, dims, level)
+        with lowered(1):
             result = made.apply(*values), rule.out_tree()
-        else:
-            result = function.vmap(VmapInfo(level.count, level.randomness), tuple(dims), *values)
+    else:
+        leaves, spec = trees.flatten(args)
+        values, dims = [trees.unflatten(some, spec) for some in whole_of(leaves, level)]
+        with lowered(1):
+            result = function.vmap(VmapInfo(level.count, level.randomness), dims, *values)
     return batched_result(level, result)
 
 
@@ -87,12 +102,8 @@ def tracked_by(level: Any, function: Any) -> Any:
     """The Function of a level of derivatives: its `forward` is the other's one level further out."""
 
     def forward(*args: Any) -> Any:
-        leaves, spec = trees.flatten(args)
-        values = [value_of(live(leaf), level) for leaf in leaves]
-        with lowered(1), enable_grad():
-            output = function.apply(*trees.unflatten(values, spec))
-        given = {id(value): leaf for value, leaf in zip(values, leaves, strict=True)}
-        return trees.mapped(lambda leaf: level.shown(leaf, given), output)
+        with enable_grad():
+            return further_out(level, function, args)
 
     names = ("setup_context", "backward", "vjp", "jvp")
     methods = {name: staticmethod(getattr(function, name)) for name in names}
@@ -129,9 +140,10 @@ def batched_result(level: Any, result: Any) -> Any:
         RuntimeError: it is no pair of outputs and their batch dimensions.
     """
     if not isinstance(result, tuple) or len(result) != 2:
+        got = f"{len(result)} returns" if isinstance(result, tuple) else f"a {type(result)}"
         raise RuntimeError(
             "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree "
-            f"structure compatible with the output. Got a {type(result)} instead"
+            f"structure compatible with the output. Got {got} instead"
         )
     output, out_dims = result
     leaves, spec = trees.flatten(output)

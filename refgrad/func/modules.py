@@ -43,10 +43,7 @@ def merged_dicts(dicts: Any) -> dict[str, Tensor]:
             f"{type(dicts)}"
         )
     if not all(isinstance(each, dict) for each in dicts):
-        kinds = [type(each) for each in dicts]
-        raise ValueError(
-            f"Expected all elements of parameter_and_buffer_dicts to be dictionaries, but got {kinds}"
-        )
+        raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
     names = [name for each in dicts for name in each]
     repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if repeated:
