@@ -177,6 +177,10 @@ class BatchedTensor(Tensor):
         """Refused."""
         raise RuntimeError("accessing `data` under vmap transform is not allowed")
 
+    @data.setter
+    def data(self, value: Any) -> None:
+        raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
+
     def __getitem__(self, index: Any) -> Any:
         for each in index if isinstance(index, tuple) else (index,):
             if (

@@ -51,6 +51,10 @@ class TrackedTensor(Tensor):
         """The same memory outside every graph."""
         return tracked(self.level, self.wrapped.data, self.is_captured)
 
+    @data.setter
+    def data(self, value: Any) -> None:
+        raise RuntimeError("mutating directly with `.data` inside functorch transform is not allowed.")
+
     def is_conj(self) -> bool:
         """Whether it shows conjugates of what lies in memory."""
         return self.wrapped.is_conj()
@@ -63,9 +67,14 @@ class TrackedTensor(Tensor):
         """Refused."""
         raise RuntimeError(NO_MEMORY)
 
+    def untyped_storage(self) -> Any:
+        """Refused."""
+        raise NotImplementedError("Cannot access storage of TensorWrapper")
+
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         inner = repr(self.wrapped).replace("\n", "\n    ")
-        return f"GradTrackingTensor(lvl={self.level.number}, value=\n    {inner}\n)"
+        number = -2 if self.level.has_ended else self.level.number
+        return f"GradTrackingTensor(lvl={number}, value=\n    {inner}\n)"
 
 
 TrackedTensor.__name__ = TrackedTensor.__qualname__ = "Tensor"
