@@ -347,13 +347,19 @@ def check_write(target: Tensor, sources: Sequence[Any] = (), shared: bool = Fals
 
 def partly_overlaps(written: np.ndarray, read: np.ndarray) -> bool:
     """Whether two windows share memory without being the same window; only dense ones are looked at."""
+    same_place = written.__array_interface__["data"] == read.__array_interface__["data"]
+    if same_place and (written.shape, written.strides) == (read.shape, read.strides):
+        return False
+    return overlaps(written, read)
+
+
+def overlaps(written: np.ndarray, read: np.ndarray) -> bool:
+    """Whether two windows share memory; only dense ones are looked at."""
     if written.size == 0 or read.size == 0 or root_of(written) is not root_of(read):
         return False
     if not all(is_dense(array.shape, strides_of(array)) for array in (written, read)):
         return False
     first, second = (array.__array_interface__["data"][0] for array in (written, read))
-    if first == second and written.nbytes == read.nbytes:
-        return written.strides != read.strides or written.shape != read.shape
     return first < second + read.nbytes and second < first + written.nbytes
 
 

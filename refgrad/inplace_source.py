@@ -119,7 +119,8 @@ def inplace_view_source(recipe: Recipe) -> str:
 def write_lines(recipe: Recipe) -> list[str]:
     """Code that runs the kernel of an in-place call and writes its result."""
     op = recipe.op
-    sources = ", ".join(n for n in recipe.names[1:] if recipe.types[n] == "Tensor")
+    checked = () if op.looks_for_overlap else recipe.names[1:]
+    sources = ", ".join(n for n in checked if recipe.types[n] == "Tensor")
     lines = [f"    call.check_write(self, ({sources}{',' if sources else ''}), {op.may_overlap})"]
     lines += array_lines(recipe, "op.scalar_call_inplace")
     run = f"kernel({kernel_arguments(recipe)})"

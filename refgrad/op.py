@@ -40,8 +40,10 @@ class Op:
             nondifferentiable: numbers of results that are never part of the graph. refused: name to give when
             a derivative is asked for that does not exist. may_overlap: the twin accepts targets whose
             elements share memory. cast_any: the twin's result is cast to the target's type whatever it is.
-            writes: the kernel writes into its first argument (ops that exist only in place). replay: a view
-            that no strides can express: the kernel maps the array, and the view is repeated to refresh it.
+            writes: the kernel writes into its first argument (ops that exist only in place).
+            looks_for_overlap: such a kernel itself refuses operands that show the target's memory.
+            replay: a view that no strides can express: the kernel maps the array, and the view is repeated to
+            refresh it.
             wrapper: what makes the returned tuple of several results. record_if: a condition on the
             arguments, in source form, without which nothing is recorded. ufunc: what the kernel amounts to
             for floating operands when the plain arguments have their defaults. check: called with the
@@ -71,6 +73,7 @@ class Op:
         self.may_overlap: bool = options.pop("may_overlap", False)
         self.cast_any: bool = options.pop("cast_any", False)
         self.writes: bool = options.pop("writes", False)
+        self.looks_for_overlap: bool = options.pop("looks_for_overlap", False)
         self.replay: bool = options.pop("replay", False)
         self.wrapper: Callable | None = options.pop("wrapper", None)
         self.record_if: str = options.pop("record_if", "")
@@ -242,6 +245,7 @@ OPTIONS = frozenset(
         "may_overlap",
         "cast_any",
         "writes",
+        "looks_for_overlap",
         "replay",
         "wrapper",
         "record_if",

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 
 from refgrad import dtypes, errors
+from refgrad.call import overlaps, partly_overlaps
 from refgrad.layout import (
     broadcast_shapes,
     broadcast_strides,
@@ -68,16 +69,7 @@ def expand_masks(shape, indices):
         elif index.dtype == bool or index.dtype == np.uint8:
             if index.dtype == np.uint8:
                 warnings.warn(BYTE_MASK, UserWarning, stacklevel=5)
-            for i, size in enumerate(index.shape):
-                at = len(expanded) + i
-                if at >= len(shape):
-                    raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
-                if shape[at] != size:
-                    raise IndexError(
-                        f"The shape of the mask {list(index.shape)} at index {i} does not match the shape "
-                        "of the indexed "
-                        f"tensor {list(shape)} at index {at}"
-                    )
+            check_mask_shape(shape, len(expanded), index)
             if index.ndim:
                 expanded.extend(np.nonzero(index))
             else:
@@ -85,6 +77,23 @@ def expand_masks(shape, indices):
         else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     return expanded
+
+
+def check_mask_shape(shape, dim, mask):
+    """Refuse a mask that does not have the sizes of the dimensions it stands for, from `dim` on.
+
+    Raises:
+        IndexError: a size differs, or there are too few dimensions.
+    """
+    for i, size in enumerate(mask.shape):
+        at = dim + i
+        if at >= len(shape):
+            raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+        if shape[at] != size:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape "
+                f"of the indexed tensor {list(shape)} at index {at}"
+            )
 
 
 def first_out_of_bounds(shape, expanded, common):
@@ -111,18 +120,25 @@ def put(target, indices, values, accumulate):
     Raises:
         RuntimeError, IndexError: types, shapes or indices do not fit.
     """
-    if target.dtype != values.dtype:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{dtypes.OF_NUMPY[target.dtype].scalar_type} for the destination and "
-            f"{dtypes.OF_NUMPY[values.dtype].scalar_type} for the source."
-        )
+    mask = None if accumulate else lone_mask(target.shape, indices, values)
+    if mask is not None:
+        if partly_overlaps(target, mask):
+            raise RuntimeError(errors.PARTIAL_OVERLAP)
+        masked_fill_.kernel(target, mask, values.item())
+        return
+    check_apart(target, indices, values)
     expanded, common = index_list(target.shape, indices)
     shape = result_shape(target.shape, expanded, common)
     if not expands_to(values.shape, shape):
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing "
             f"result of shape {list(shape)}"
+        )
+    if target.dtype != values.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{dtypes.OF_NUMPY[target.dtype].scalar_type} for the destination and "
+            f"{dtypes.OF_NUMPY[values.dtype].scalar_type} for the source."
         )
     if 0 in shape:
         return
@@ -134,6 +150,17 @@ def put(target, indices, values, accumulate):
             write_at(target, places, np.broadcast_to(values, shape)[:written], accumulate)
         raise bad[1]
     write_at(target, as_places(expanded), values, accumulate)
+
+
+def lone_mask(shape, indices, values):
+    """The mask, with a dimension for each that follows it, when one mask is all that is given and one number
+    is to be written: PyTorch fills there, whatever the number's type."""
+    position, given = next(((i, index) for i, index in enumerate(indices) if index is not None), (0, None))
+    alone = given is not None and all(index is None for index in indices[position + 1 :])
+    if values.size != 1 or not alone or given.dtype not in (np.bool_, np.uint8):
+        return None
+    check_mask_shape(shape, position, given)
+    return given.reshape(given.shape + (1,) * (len(shape) - position - given.ndim))
 
 
 def write_at(target, places, values, accumulate):
@@ -152,17 +179,14 @@ def result_shape(shape, expanded, common):
     return (*rest[:first], *common, *rest[first:])
 
 
-def check_put(target, indices, values):
-    """Refuse indices that show the target's own memory, and byte masks where one number is written.
+def check_apart(target, indices, values):
+    """Refuse operands that show the target's own memory.
 
     Raises:
         RuntimeError: with PyTorch's text.
     """
-    given = [index for index in indices if index is not None]
-    if values.size == 1 and len(given) == 1 and given[0].dtype == np.uint8:
-        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
-    for array in given:
-        if np.may_share_memory(target, array):
+    for operand in (values, *indices):
+        if operand is not None and overlaps(target, operand):
             raise RuntimeError(errors.PARTIAL_OVERLAP)
 
 
@@ -241,15 +265,11 @@ def index_put(self, indices, values, accumulate):
     reduced="own",
     may_overlap=True,
     writes=True,
+    looks_for_overlap=True,
     **INDEX_PUT,
 )
 def index_put_(self, indices, values, accumulate):
     warn_expanded(self, "index_put_", "tensor[indices] = tensor")
-    if not accumulate:
-        check_put(self, indices, values)
-        given = [index for index in indices if index is not None]
-        if len(given) == 1 and given[0].dtype == np.bool_ and values.size == 1:  # PyTorch fills there
-            warn_expanded(self, "masked_fill_", "tensor[mask] = scalar")
     put(self, indices, values, accumulate)
 
 
@@ -259,6 +279,7 @@ def index_put_(self, indices, values, accumulate):
     reduced="own",
     may_overlap=True,
     writes=True,
+    looks_for_overlap=True,
     **INDEX_PUT,
 )
 def index_put_impl_(self, indices, values, accumulate, unsafe):
