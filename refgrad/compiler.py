@@ -119,6 +119,7 @@ def node_class(recipe: Recipe, name: str) -> type:
     namespace = {
         "__slots__": tuple(slots),
         "__module__": "builtins",
+        "FUNCTION": recipe.op.function_name,
         "SAVED": (*recipe.saved_inputs, *sorted(recipe.saved_results)),
         "PLAIN": {plain: kind for plain, (kind, _) in sorted(recipe.plain.items()) if kind != HIDDEN},
         "RESULTS": {

@@ -5,6 +5,7 @@ from typing import Any
 
 from refgrad import _VF
 from refgrad.op import calls
+from refgrad.outputs import write_out
 from refgrad.tensor import Tensor
 
 
@@ -60,8 +61,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
             "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing "
             f"two lists, but got dims={dims}"
         )
-    options = {} if out is None else {"out": out}
-    return cpp_function("tensordot")(a, b, dims_a, dims_b, **options)
+    product = cpp_function("tensordot")
+    result = product(a, b, dims_a, dims_b)
+    return result if out is None else write_out("tensordot", product, [a, b, dims_a, dims_b], result, out)
 
 
 def einsum(*args: Any) -> Tensor:

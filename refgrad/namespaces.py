@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from refgrad import call, casting, duals, modes, signatures
+from refgrad import casting, signatures
 from refgrad.forms import INTEGERS, Call, form_of, settled_call
 from refgrad.metaclass import TensorMeta
 from refgrad.op import BY_NAME, LOAD
+from refgrad.outputs import write_out
 from refgrad.overloads import Binder
 from refgrad.overriding import (
     DISABLED,
@@ -30,7 +31,6 @@ from refgrad.overriding import (
 from refgrad.samples import Batched, per_sample
 from refgrad.schema import Schema
 from refgrad.signatures.shown import is_method
-from refgrad.storage import count_write
 from refgrad.tensor import Tensor, instance, wrap
 
 
@@ -121,7 +121,7 @@ def front(name: str, overloads: list[Overload], method: bool) -> Callable:
         out = extras.pop("out", None)
         if out is None:
             return calls[index](*values)
-        return write_out(name, values, casting.uncast(calls[index], values), out)
+        return write_out(name, calls[index], values, casting.uncast(calls[index], values), out)
 
     def learnt(form: tuple, args: tuple, kwargs: dict) -> Call:
         """What binds a call of a new form, remembered."""
@@ -246,80 +246,6 @@ def label(binder: Binder) -> str:
         return f"torch.nn.{binder.name}"
     prefix = next((text for start, text in SPACES.items() if binder.name.startswith(start)), "torch.")
     return prefix + binder.name
-
-
-_OF_ONE_TYPE = """
-aminmax max min sort topk
-inverse linalg_cholesky linalg_cholesky_ex linalg_cross linalg_det linalg_eigh linalg_eigvalsh linalg_inv
-linalg_inv_ex linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_matrix_power linalg_qr linalg_slogdet
-linalg_solve linalg_solve_ex linalg_svd linalg_svdvals
-"""
-OF_ONE_TYPE = frozenset(_OF_ONE_TYPE.split())
-"""Names whose outputs must have the type of the result."""
-WRITTEN_BY = {
-    **dict.fromkeys(("column_stack", "concat", "concatenate", "dstack"), "cat"),
-    **dict.fromkeys(("hstack", "row_stack", "vstack"), "cat"),
-    "linalg_svd": "_linalg_svd",
-    "linalg_inv": "linalg_inv_ex",
-    "linalg_multi_dot": "mm",
-}
-"""The op inside that refuses to write a result that wants a gradient, where it has another name."""
-
-
-def write_out(name: str, values: list, result: Any, out: Any) -> Any:
-    """Write a result into the tensor, or results into the tensors, given as `out=`.
-
-    Raises:
-        RuntimeError: an operand or the output requires grad, or the result's type is not the output's
-            where it must be, or cannot be cast to it.
-    """
-    if isinstance(result, tuple):
-        for one, target in zip(result, out, strict=True):
-            write_out(name, values, one, target)
-        return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
-    flat = [item for value in values for item in (value if isinstance(value, (list, tuple)) else [value])]
-    tensors = [value for value in flat if isinstance(value, Tensor)]
-    given = (*tensors, out)
-    is_wanted = modes.grad_enabled() and any(tensor.requires_grad for tensor in given)
-    if is_wanted and not all(tensor.is_inference() for tensor in given):
-        raise RuntimeError(
-            f"{WRITTEN_BY.get(name, name)}(): functions with out=... arguments don't support automatic "
-            "differentiation, but one of the arguments requires grad."
-        )
-    call.check_write(out, tensors)
-    if name in OF_ONE_TYPE and result.dtype is not out.dtype:
-        raise RuntimeError(
-            f"Expected out tensor to have dtype {result.dtype.cpp_name}, but got {out.dtype.cpp_name} instead"
-        )
-    call.check_cast(result.dtype, out.dtype)
-    if out._array.shape != result._array.shape:
-        if out._array.size:
-            call.warn_resized(out._array.shape, result._array.shape)
-        empty = np.empty(result._array.shape, out._array.dtype)
-        if name in OF_ONE_TYPE or name == "linalg_solve_triangular":  # factors lie column by column
-            empty = np.empty_like(result._array, out._array.dtype, subok=False)
-        out._array = empty
-    out._array[...] = result._array
-    count_write(out)
-    if modes.DUALS:
-        refuse_tangents(name, [*values, out])
-    return out
-
-
-def refuse_tangents(name: str, values: Any) -> None:
-    """Refuse to write into a given output what has a tangent, or over one.
-
-    Raises:
-        NotImplementedError: a tensor among the values, or in a list among them, has a tangent.
-    """
-    for value in values:
-        if isinstance(value, (list, tuple)):
-            refuse_tangents(name, value)
-        elif isinstance(value, Tensor) and duals.tangent_of(value) is not None:
-            raise NotImplementedError(
-                f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
-                "function"
-            )
 
 
 def new_method(name: str) -> Callable | None:

@@ -13,7 +13,7 @@ storage handles graph saved generator overriding metaclass tensor edges printing
 samples call recipe apply_source call_source inplace_source record_source reduced compiler op casting \
 gradients hooks ready engine
 kernels ops
-forms namespaces _VF _ops linalg fft special functional operators toplevel \
+forms outputs namespaces _VF _ops linalg fft special functional operators toplevel \
 autograd amp cpu _lobpcg _C methods inquiries \
 serialization settings subclasses watchable watched surface loaded random __future__ swapping nn optim func \
 _vmap_internals utils testing distributions backends cuda overrides
