@@ -101,10 +101,13 @@ def _load() -> None:
         if "_find" in globals() or "_is_loading" in globals():  # what is loaded asks for it, too
             return
         globals()["_is_loading"] = True
-        surface = _importlib.import_module("refgrad.surface")
-        _hide_modules()
-        globals().update(surface.public())
-        globals()["_find"] = surface.find
+        try:
+            surface = _importlib.import_module("refgrad.surface")
+            _hide_modules()
+            globals().update(surface.public())
+            globals()["_find"] = surface.find
+        finally:
+            del globals()["_is_loading"]
 
 
 _LOAD.append(_load)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from refgrad import surface  # noqa: F401 - gives Tensor all that is delegated
+from refgrad import loaded  # noqa: F401 - gives Tensor all that is delegated
 from refgrad.layout import layout_of, strides_of
 from refgrad.lazy import WithoutElements
 from refgrad.samples import PER_SAMPLE, Batched

@@ -155,9 +155,12 @@ def put(target, indices, values, accumulate):
 def lone_mask(shape, indices, values):
     """The mask, with a dimension for each that follows it, when one mask is all that is given and one number
     is to be written: PyTorch fills there, whatever the number's type."""
-    position, given = next(((i, index) for i, index in enumerate(indices) if index is not None), (0, None))
-    alone = given is not None and all(index is None for index in indices[position + 1 :])
-    if values.size != 1 or not alone or given.dtype not in (np.bool_, np.uint8):
+    places = [i for i, index in enumerate(indices) if index is not None]
+    if values.size != 1 or len(places) != 1:
+        return None
+    (position,) = places
+    given = indices[position]
+    if given.dtype not in (np.bool_, np.uint8):
         return None
     check_mask_shape(shape, position, given)
     return given.reshape(given.shape + (1,) * (len(shape) - position - given.ndim))
