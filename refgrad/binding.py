@@ -182,10 +182,29 @@ _CHECKS["Tensor?[]"] = _CHECKS["Tensor[]"]
 # ------------------------------------------------------------------------------------------------ conversions
 
 
+LOWEST, HIGHEST = -(2**63), 2**64 - 1
+"""The integers that PyTorch takes as a number."""
+
+
 def as_number(value: Any, types: Types) -> Any:
     """A plain Python number."""
     is_boxed = isinstance(value, (np.number, np.bool_, *types.tensor))
-    return value.item() if is_boxed else value
+    number = value.item() if is_boxed else value
+    if isinstance(number, int):
+        check_width(number)
+    return number
+
+
+def check_width(number: int) -> None:
+    """Refuse an integer that 64 bits cannot hold.
+
+    Raises:
+        OverflowError: it is too large.
+    """
+    if number < LOWEST:
+        raise OverflowError("can't convert negative int to unsigned")
+    if number > HIGHEST:
+        raise OverflowError("int too big to convert")
 
 
 def as_int(value: Any, types: Types) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from refgrad import dtypes, duals, errors, modes
+from refgrad import binding, dtypes, duals, errors, modes
 from refgrad.graph import (
     FREED,
     SHOW_SAVED,
@@ -460,6 +460,8 @@ def operand(value: Any) -> tuple:
     if isinstance(value, Tensor):
         return value._array, value._edge
     if isinstance(value, NUMBERS):
+        if value.__class__ is int:
+            binding.check_width(value)
         return number_of(value), None
     return NotImplemented, None
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from refgrad.binding import Parameter, Signature, is_index
+from refgrad.binding import HIGHEST, LOWEST, Parameter, Signature, is_index
 from refgrad.dtypes import DType
 from refgrad.overloads import SELF, Binder, Default, Plan
 from refgrad.overriding import PLAIN as ORDINARY
@@ -131,7 +131,9 @@ def are_tensors(values: Sequence[Any]) -> bool:
 
 
 def guard_of(given: Given) -> str:
-    """The condition under which another call of this form gives the same kind of list."""
+    """The condition under which another call of this form gives a list of that kind, or a number as small."""
+    if given.source and given.parameter.type == "Scalar" and given.value.__class__ is int:
+        return f"{LOWEST} <= {given.source} <= {HIGHEST}"
     is_list = isinstance(given.value, (tuple, list)) and given.parameter.type != "object"
     if not given.source or not is_list:
         return ""

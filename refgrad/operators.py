@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from refgrad import call, dtypes
+from refgrad.binding import check_width
 from refgrad.op import OPS, calls
 from refgrad.ops.from_data import from_numpy
 from refgrad.overriding import HAND_TO_OPERAND, overriding_in
@@ -21,6 +22,8 @@ NUMBERS = (int, float, complex)  # bool is an int
 
 def operand(value: Any) -> Any:
     """An operand as tensor or number; NotImplemented for anything else."""
+    if isinstance(value, int):
+        check_width(value)
     if isinstance(value, (Tensor, int, float, complex)):
         return value
     if isinstance(value, np.generic):

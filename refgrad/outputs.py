@@ -112,7 +112,7 @@ def way_of(name: str, function: Callable, values: list, results: Any, given: tup
     if node is None and name != "argsort" and (is_asked or not (tensors and has_derivative(name))):
         is_known = is_asked or results[0].dtype is dtypes.bool_ or any(map(is_floating, tensors))
         return write_into if is_known else write_unfollowed
-    raise refusal(str(WRITTEN_BY.get(name) or getattr(node, "FUNCTION", name)))
+    raise refusal(str(WRITTEN_BY.get(name, getattr(node, "FUNCTION", name))))
 
 
 def node_of(results: Any) -> Any:

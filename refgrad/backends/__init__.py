@@ -3,6 +3,6 @@
 Setting a flag is allowed and has no effect.
 """
 
-from refgrad.backends import cuda, cudnn, mkldnn, mps, openmp
+from refgrad.backends import cuda, cudnn, mkl, mkldnn, mps, openmp
 
-__all__ = ["cuda", "cudnn", "mkldnn", "mps", "openmp"]
+__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]

@@ -1,9 +1,16 @@
 """`torch.backends.cudnn`: not there; its flags can be set."""
 
+import sys
+from contextlib import AbstractContextManager
+
+from refgrad.backends._flags import temporarily
+
 enabled = True
 benchmark = False
+benchmark_limit = 10
 deterministic = False
 allow_tf32 = True
+fp32_precision = "none"
 
 
 def is_available() -> bool:
@@ -13,3 +20,23 @@ def is_available() -> bool:
 
 def version() -> None:
     """No version, as it is not there."""
+
+
+def flags(
+    enabled: bool = False,
+    benchmark: bool = False,
+    benchmark_limit: int = 10,
+    deterministic: bool = False,
+    allow_tf32: bool = True,
+    fp32_precision: str = "none",
+) -> AbstractContextManager[None]:
+    """The flags, for the time of a `with` statement."""
+    return temporarily(
+        sys.modules[__name__],
+        enabled=enabled,
+        benchmark=benchmark,
+        benchmark_limit=benchmark_limit,
+        deterministic=deterministic,
+        allow_tf32=allow_tf32,
+        fp32_precision=fp32_precision,
+    )

@@ -1,7 +1,5 @@
 """Copies, casts and fills: the same elements in other memory, or other elements in the same."""
 
-import warnings
-
 import numpy as np
 
 from refgrad import dtypes
@@ -13,6 +11,7 @@ from refgrad.layout import (
     strides_of,
     window,
 )
+from refgrad.modes import warn_once
 from refgrad.op import calls, composite, op
 from refgrad.tensor import Tensor
 from refgrad.types import CPU, Device, contiguous_format
@@ -127,7 +126,7 @@ def cast_back(grad, dtype):
 def warn_discarded(source, target):
     """Warn when a cast drops imaginary parts."""
     if source.kind == "c" and target.kind not in "cb":
-        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=5)
+        warn_once("Casting complex values to real discards the imaginary part")
 
 
 @composite(
@@ -298,12 +297,12 @@ def fill_(self, value):
     self=lambda grad: calls.zeros_like(grad),
     value=lambda grad: grad.sum(),
     node="FillBackward3",
-    may_overlap=True,
     writes=True,
 )
 def fill_tensor_(self, value):
     check_fill(value)
-    self[...] = number_in(value.item(), self.dtype)
+    warn_discarded(value.dtype, self.dtype)
+    self[...] = cast(value, self.dtype)
 
 
 def check_fill(value):
@@ -331,7 +330,9 @@ def fill(self, value):
 )
 def fill_tensor(self, value):
     check_fill(value)
-    return filled(self, value.item())
+    result = empty_strided(self.shape, kept_strides(self), self.dtype)
+    fill_tensor_.kernel(result, value)
+    return result
 
 
 def filled(array, value):

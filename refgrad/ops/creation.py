@@ -320,7 +320,7 @@ def new_zeros_with_same_feature_meta(self, other, self_num_batch_dims=0):
     sample, capacity = layout_of(other._array), root_of(other._array).nbytes // other._array.itemsize
     lead = self._array.shape[:self_num_batch_dims]
     steps = [step * capacity for step in contiguous_strides(lead)]
-    memory = np.zeros(math.prod(lead) * capacity, self._array.dtype)
+    memory = np.zeros(math.prod(lead) * capacity, other._array.dtype)
     shape, strides = (*lead, *sample.shape), (*steps, *sample.strides)
     return wrap(window(memory, memory.dtype, Layout(shape, strides, sample.offset)))
 

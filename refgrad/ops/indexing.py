@@ -155,15 +155,12 @@ def put(target, indices, values, accumulate):
 def lone_mask(shape, indices, values):
     """The mask, with a dimension for each that follows it, when one mask is all that is given and one number
     is to be written: PyTorch fills there, whatever the number's type."""
-    places = [i for i, index in enumerate(indices) if index is not None]
-    if values.size != 1 or len(places) != 1:
+    given = [(i, index) for i, index in enumerate(indices) if index is not None]
+    if values.size != 1 or len(given) != 1 or given[0][1].dtype not in (np.bool_, np.uint8):
         return None
-    (position,) = places
-    given = indices[position]
-    if given.dtype not in (np.bool_, np.uint8):
-        return None
-    check_mask_shape(shape, position, given)
-    return given.reshape(given.shape + (1,) * (len(shape) - position - given.ndim))
+    position, mask = given[0]
+    check_mask_shape(shape, position, mask)
+    return mask.reshape(mask.shape + (1,) * (len(shape) - position - mask.ndim))
 
 
 def write_at(target, places, values, accumulate):

@@ -26,6 +26,7 @@ op(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     laid_out_by="self",
     inplace=True,
+    may_overlap=True,
     inplace_node="ThresholdBackward1",
     reduced="own",
     self=lambda grad, self, threshold: calls.threshold_backward(grad, self, threshold),
@@ -45,8 +46,6 @@ def hardtanh(self, min_val, max_val):
         raise NotImplementedError("clamp is not supported for complex types")
     if self.dtype.kind == "u" and (min_val < 0 or max_val < 0):
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
-    if min_val > max_val:
-        raise RuntimeError("min_val cannot be greater than max_val")
     kind = self.dtype.type
     return clamped(self, kind(min_val), kind(max_val))
 

@@ -236,6 +236,7 @@ def value_of(self: Tensor, value: Any) -> Tensor:
 
     Raises:
         TypeError: it is neither tensor nor number.
+        ValueError: it is an integer of more than 64 bits.
     """
     if value.__class__ not in PLAIN and overriding_in((value,)):
         raise Overridden
@@ -243,6 +244,8 @@ def value_of(self: Tensor, value: Any) -> Tensor:
         return value
     if isinstance(value, (bool, int, float, complex, np.generic)):
         number = value.item() if isinstance(value, np.generic) else value
+        if isinstance(number, int) and bounded(number) != number:
+            raise ValueError("Overflow when unpacking long long")
         return wrap(filling(number, np.empty((), self._array.dtype)))
     raise TypeError(f"can't assign a {full_type_name(value)} to a {self.dtype.tensor_type}")
 
