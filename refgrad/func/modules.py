@@ -36,7 +36,7 @@ def merged_dicts(dicts: Any) -> dict[str, Tensor]:
         ValueError: they come in no dict, or in several that overlap.
     """
     if isinstance(dicts, dict):
-        return dict(dicts)
+        return dicts
     if not isinstance(dicts, Sequence):
         raise ValueError(
             "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
@@ -53,51 +53,95 @@ def merged_dicts(dicts: Any) -> dict[str, Tensor]:
     return {name: value for each in dicts for name, value in each.items()}
 
 
-def places(module: Module) -> dict[str, tuple[dict, str]]:
-    """Where each parameter and buffer is held: the dict and the key in it."""
-    found = {}
-    for path, each in module.named_modules(remove_duplicate=False):
-        for held in (each._parameters, each._buffers):
-            for key in held:
-                found[f"{path}.{key}" if path else key] = (held, key)
+def named_tensors(module: Module) -> dict[str, Tensor]:
+    """The parameters and buffers by name; tied ones stand under each of their names."""
+    parameters = module.named_parameters(remove_duplicate=False)
+    return {**dict(parameters), **dict(module.named_buffers(remove_duplicate=False))}
+
+
+def untied(module: Module, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors, with those that stand for one name of a tied tensor under its other names, too.
+
+    Raises:
+        ValueError: two names of one tensor are to have different ones.
+    """
+    names: dict[int, list[str]] = {}
+    for name, tensor in named_tensors(module).items():
+        names.setdefault(id(tensor), []).append(name)
+    found = dict(tensors)
+    for tied in names.values():
+        given = [name for name in tied if name in tensors]
+        if len({id(tensors[name]) for name in given}) > 1:
+            raise ValueError(
+                f"functional_call got multiple values for keys {sorted(given)}, which are tied. Consider "
+                "using tie_weights=False"
+            )
+        found.update((name, tensors[given[0]]) for name in tied if given)
     return found
 
 
 @contextmanager
 def replaced(module: Module, tensors: dict[str, Tensor], tie_weights: bool, strict: bool) -> Iterator[None]:
-    """Inside the block, the module holds other tensors."""
-    known = places(module)
-    wanted = dict(tensors)
-    if tie_weights:
-        by_identity = {
-            id(known[name][0][known[name][1]]): value for name, value in tensors.items() if name in known
-        }
-        for name, (held, key) in known.items():
-            if held[key] is not None and name not in wanted and id(held[key]) in by_identity:
-                wanted[name] = by_identity[id(held[key])]
+    """Inside the block, the module holds other tensors; what it has in their places at the end is put into
+    `tensors`."""
+    wanted = untied(module, tensors) if tie_weights else tensors
     if strict:
-        check_names(module, known, wanted)
-    before = []
+        check_names(module, named_tensors(module), wanted)
+    before = swapped(module, wanted)
     try:
-        for name, value in wanted.items():
-            if name in known:
-                held, key = known[name]
-                before.append((held, key, held[key]))
-                held[key] = value
         yield
     finally:
-        for held, key, value in reversed(before):
-            held[key] = value
+        after = swapped(module, before)
+        tensors.update((name, after[name]) for name in tensors)
 
 
-def check_names(module: Module, known: dict, wanted: dict) -> None:
+NOTHING: Any = object()  # stands where a module has no such name
+
+
+def swapped(module: Module, tensors: dict[str, Any]) -> dict[str, Any]:
+    """Put tensors where a module holds others by these names; returns what was there.
+
+    Raises:
+        AttributeError: there is no such module inside.
+        TypeError: one that comes, or goes, is no tensor; then all is as it was.
+    """
+    before: dict[str, Any] = {}
+    try:
+        for name, tensor in tensors.items():
+            path, _, last = name.rpartition(".")
+            before[name] = swapped_one(module.get_submodule(path), last, tensor)
+    except Exception:
+        swapped(module, before)
+        raise
+    return before
+
+
+def swapped_one(module: Module, name: str, tensor: Any) -> Any:
+    """Put a tensor where a module holds one, be it a plain attribute; returns what was there."""
+    if tensor is not NOTHING and tensor is not None and not isinstance(tensor, Tensor):
+        raise TypeError(f"{tensor} is not an instance of torch.Tensor")
+    for held in (module._parameters, module._buffers):
+        if name in held:
+            there = held[name]
+            held[name] = tensor
+            return there
+    there = getattr(module, name, NOTHING)
+    if there is not NOTHING and there is not None and not isinstance(there, Tensor):
+        raise TypeError(f"attribute `{name}`: {there} is not an instance of torch.Tensor")
+    if tensor is not NOTHING:
+        setattr(module, name, tensor)
+    elif there is not NOTHING:
+        delattr(module, name)
+    return there
+
+
+def check_names(module: Module, there: dict, wanted: dict) -> None:
     """Refuse names that are unknown or missing.
 
     Raises:
         RuntimeError: with all of them.
     """
-    there = {name for name, (held, key) in known.items() if held[key] is not None}
-    unexpected, missing = sorted(wanted.keys() - there), sorted(there - wanted.keys())
+    unexpected, missing = sorted(wanted.keys() - there.keys()), sorted(there.keys() - wanted.keys())
     text = ""
     for word, names in (("Unexpected", unexpected), ("Missing", missing)):
         if names:

@@ -53,6 +53,8 @@ class Parameter(Tensor, metaclass=ParameterType):
             if not new._can_require_grad():
                 raise RuntimeError(errors.NOT_DIFFERENTIABLE_DTYPE)
             new._set_requires_grad(True)
+        if is_wrapper(new):  # which has a class of its own
+            new._is_param = True
         return new
 
     def __deepcopy__(self, memo: dict) -> "Parameter":
