@@ -30,6 +30,7 @@ from refgrad.types import Device as _Device
 from refgrad.types import MemoryFormat as _MemoryFormat
 from refgrad.types import TensorLayout as _TensorLayout
 from refgrad.types import channels_last as channels_last
+from refgrad.types import channels_last_3d as channels_last_3d
 from refgrad.types import contiguous_format as contiguous_format
 from refgrad.types import preserve_format as preserve_format
 from refgrad.types import sparse_coo as sparse_coo

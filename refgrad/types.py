@@ -28,6 +28,7 @@ class TensorLayout:
 contiguous_format = MemoryFormat("contiguous_format")
 preserve_format = MemoryFormat("preserve_format")
 channels_last = MemoryFormat("channels_last")
+channels_last_3d = MemoryFormat("channels_last_3d")
 strided = TensorLayout("strided")
 sparse_coo = TensorLayout("sparse_coo")
 

@@ -8,6 +8,7 @@ import numpy as np
 from refgrad.kernels.resampling import mixed
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import written_zeros
+from refgrad.ops.formats import in_format_of
 from refgrad.ops.pooling import MEAN_RANK, check_rank, check_single, largest_in, no_patches, picked, put_at
 
 
@@ -62,6 +63,7 @@ def declare_mean(count: int) -> None:
         node=f"{title}Backward0",
         self=lambda grad, self: getattr(calls, f"{name}_backward")(grad, self),
     )
+    @in_format_of(*(0,) * (count == 2))
     def pooled(self, output_size):
         check_adaptive(self, output_size, count, public)
         if self.dtype.kind != "f":
@@ -95,6 +97,7 @@ def declare_mean(count: int) -> None:
         grad_output=plane if count == 2 else space,
         self=lambda grad: written_zeros(grad, grad.shape),
     )
+    @in_format_of(*(1,) * (count == 2))
     def spread(grad_output, self):
         sizes = grad_output.shape[-count:]
         shares = [sharing(n, m, self.dtype) for n, m in zip(self.shape[-count:], sizes, strict=True)]
@@ -128,6 +131,7 @@ def declare_max(count: int) -> None:
         nondifferentiable=(1,),
         self=lambda grad, self, result1: getattr(calls, f"{name}_backward")(grad, self, result1),
     )
+    @in_format_of(*(0,) * (count == 2))
     def pooled(self, output_size):
         check_adaptive(self, output_size, count, name)
         sizes = self.shape[-count:]
@@ -153,6 +157,7 @@ def declare_max(count: int) -> None:
         grad_output=lambda grad, indices: picked(grad, indices, count),
         self=lambda grad: written_zeros(grad, grad.shape),
     )
+    @in_format_of(*(1,) * (count == 2))
     def spread(grad_output, self, indices):
         return put_at(grad_output, indices, self.shape, count)
 

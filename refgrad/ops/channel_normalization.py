@@ -7,6 +7,8 @@ import numpy as np
 
 from refgrad.layout import widened, wrap_dim
 from refgrad.op import calls, composite, op
+from refgrad.ops.copying import suggested_format
+from refgrad.ops.formats import in_format_of
 from refgrad.ops.matmul import is_plain
 from refgrad.ops.normalization import (
     DoubleBackward,
@@ -238,6 +240,7 @@ def instance_norm(
         ),
     ),
 )
+@in_format_of(0)
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     refuse_kind(input, "GroupNormKernelImpl")
     kind = check_parameters(input, weight, bias)
@@ -352,6 +355,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
                 f"{name} of shape {shown} and input of shape {list(shape)}"
             )
-    return calls.native_group_norm(
-        calls.contiguous(input), weight, bias, shape[0], shape[1], prod(shape[2:]), num_groups, eps
-    )[0]
+    image = calls.contiguous(input, suggested_format(input._array))
+    results = calls.native_group_norm(
+        image, weight, bias, shape[0], shape[1], prod(shape[2:]), num_groups, eps
+    )
+    return results[0]

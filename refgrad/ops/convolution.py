@@ -13,6 +13,7 @@ from refgrad import dtypes
 from refgrad.layout import widened
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite, op
+from refgrad.ops.formats import in_format_of, suggests_channels_last, with_channels_last
 from refgrad.ops.normalization import summed_rows, unwanted
 from refgrad.ops.reductions import row_major
 from refgrad.types import contiguous_format
@@ -128,6 +129,7 @@ def gradients(
     reduced="own",
     jointly=("input, weight, bias", gradients),
 )
+@in_format_of(0, 1)
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     options = (tuple(stride), tuple(padding), tuple(dilation))
     check_convolution(input, weight, bias, options, transposed, output_padding, groups)
@@ -232,6 +234,8 @@ def convolution_backward(
             results[1] = weight_gradient(grad, values, weight.shape, options, groups)
     if output_mask[2]:
         results[2] = widened(grad).sum((0, *range(2, grad.ndim)))
+    if any(map(suggests_channels_last, (input, weight))):
+        results[0] = with_channels_last(results[0])
     return [result.astype(kind, copy=False) for result in results]
 
 

@@ -14,7 +14,7 @@ from refgrad.layout import (
 from refgrad.modes import warn_once
 from refgrad.op import calls, composite, op
 from refgrad.tensor import Tensor
-from refgrad.types import CPU, Device, contiguous_format
+from refgrad.types import CPU, Device, channels_last, channels_last_3d, contiguous_format
 
 # Memory -----------------------------------------------------------------------------------------------------
 
@@ -83,6 +83,20 @@ def format_strides(shape, name):
     return contiguous_like(shape, (0, *range(2, rank), 1))
 
 
+def suggested_format(array):
+    """The memory format that an operand's strides ask for: PyTorch's `suggest_memory_format`."""
+    if array.ndim not in (4, 5) or 0 in array.shape:
+        return contiguous_format
+    strides, least = strides_of(array), 0
+    if strides[1] == 0:
+        return contiguous_format
+    for dim in (1, *range(array.ndim - 1, 1, -1), 0):
+        if strides[dim] < least or dim == 0 and least == strides[1]:
+            return contiguous_format
+        least = strides[dim] * array.shape[dim]
+    return channels_last if array.ndim == 4 else channels_last_3d
+
+
 def check_device(device):
     """Refuse any device but the CPU.
 
@@ -140,7 +154,7 @@ def to_dtype(self, dtype, non_blocking=False, copy=False, memory_format=None):
         and (
             memory_format is None
             or memory_format.name == "preserve_format"
-            or has_format(self, memory_format)
+            or memory_format is suggested_format(self._array)
         )
     ):
         return self
@@ -245,9 +259,12 @@ def has_format(self, memory_format):
     rank = {"channels_last": 4, "channels_last_3d": 5}.get(memory_format.name)
     if rank is None or rank != array.ndim:
         return False
-    order = (0, *range(2, rank), 1)
-    strides = strides_of(array)
-    return is_contiguous([array.shape[i] for i in order], [strides[i] for i in order])
+    strides, expected = strides_of(array), 1
+    for dim in (1, *range(rank - 1, 1, -1), 0):
+        if array.shape[dim] != 1 and strides[dim] != expected:
+            return False
+        expected *= array.shape[dim]
+    return True
 
 
 @composite("is_contiguous(Tensor self, *, MemoryFormat memory_format=contiguous_format) -> bool")

@@ -7,7 +7,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.layout import layout_of, wrap_dim
 from refgrad.op import calls, composite, op
-from refgrad.ops.copying import empty_strided, format_strides
+from refgrad.ops.formats import suggests_channels_last, with_channels_last
 from refgrad.ops.views import equal_parts, parts_back, split, split_with_sizes
 from refgrad.overloads import Binder
 from refgrad.storage import count_write, windows
@@ -65,17 +65,9 @@ def cat(tensors, dim):
                 )
     shape = first.shape[:dim] + (sum(array.shape[dim] for array in joined),) + first.shape[dim + 1 :]
     result = np.empty(shape, common_dtype(tensors))
-    if all(has_channels_last(array) for array in joined):
-        name = "channels_last" if first.ndim == 4 else "channels_last_3d"
-        result = empty_strided(shape, format_strides(shape, name), result.dtype)
+    if all(map(suggests_channels_last, joined)):
+        result = with_channels_last(result)
     return np.concatenate(joined, axis=dim, out=result, casting="unsafe")
-
-
-def has_channels_last(array):
-    """Whether an image's elements lie channel by channel, and not row by row."""
-    if array.ndim not in (4, 5) or array.flags.c_contiguous:
-        return False
-    return array.transpose(0, *range(2, array.ndim), 1).flags.c_contiguous
 
 
 def cat_back(grad, sizes, kinds, dim):

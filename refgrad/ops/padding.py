@@ -10,6 +10,7 @@ import numpy as np
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import written_zeros
 from refgrad.ops.copying import number_in
+from refgrad.ops.formats import in_format_of
 from refgrad.ops.reductions import row_major
 
 UNSUPPORTED = (
@@ -38,6 +39,7 @@ def pairs_of(padding: Any, ndim: int) -> list[tuple[int, int]]:
     reduced="own",
     self=lambda grad, pad: calls.constant_pad_nd(grad, [-count for count in pad], 0),
 )
+@in_format_of(0)
 def constant_pad_nd(self, pad, value):
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
@@ -116,6 +118,7 @@ def declare_padding(name: str, title: str, mode: str, dims: int) -> None:
         return getattr(calls, name)(grad, padding)
 
     @op(f"{name}{text}", node=f"{title}Backward0", self=lambda grad, self, padding: back(grad, self, padding))
+    @in_format_of(0)
     def padded(self, padding):
         check_reflection(self, padding, dims, mode)
         return row_major(self[indexes(self.shape, padding, mode)])
@@ -126,6 +129,7 @@ def declare_padding(name: str, title: str, mode: str, dims: int) -> None:
         grad_output=lambda grad, padding: forward_again(grad, padding),
         self=lambda grad: written_zeros(grad, grad.shape),
     )
+    @in_format_of(1)
     def unpadded(grad_output, self, padding):
         result = np.zeros(self.shape, self.dtype)
         np.add.at(result, indexes(self.shape, padding, mode), grad_output)

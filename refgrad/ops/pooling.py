@@ -13,6 +13,7 @@ from refgrad import dtypes, duals, modes
 from refgrad.layout import wrap_dim
 from refgrad.op import calls, composite, op
 from refgrad.ops.checks import written_zeros
+from refgrad.ops.formats import in_format_of
 from refgrad.ops.reductions import row_major
 from refgrad.storage import count_write
 from refgrad.tensor import wrap
@@ -259,6 +260,7 @@ def declare_max_pool(count: int) -> None:
         nondifferentiable=(1,),
         self=back,
     )
+    @in_format_of(0)
     def pooled(self, kernel_size, stride, padding, dilation, ceil_mode):
         check_options(f"max_pool{count}d", count, kernel_size, stride, padding, dilation)
         patches = Patches(self.shape, count, kernel_size, stride, padding, dilation, ceil_mode)
@@ -273,6 +275,7 @@ def declare_max_pool(count: int) -> None:
         grad_output=lambda grad, indices: picked(grad, indices, count),
         self=lambda grad: written_zeros(grad, grad.shape),
     )
+    @in_format_of(1)
     def spread(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices):
         return put_at(grad_output, indices, self.shape, count)
 
@@ -321,6 +324,7 @@ def declare_avg_pool(count: int) -> None:
         node=f"{title}Backward0",
         self=back,
     )
+    @in_format_of(*(0,) * (count == 2))
     def pooled(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
         check_options(f"avg_pool{count}d", count, kernel_size, stride, padding)
         if divisor_override == 0:
@@ -344,6 +348,7 @@ def declare_avg_pool(count: int) -> None:
         grad_output=again,
         self=lambda grad: written_zeros(grad, grad.shape),
     )
+    @in_format_of(*(1,) * (count == 2))
     def spread(
         grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     ):

@@ -12,9 +12,7 @@ import numpy as np
 from refgrad import dtypes
 from refgrad.kernels import resampling as kernels
 from refgrad.op import calls, composite, op
-from refgrad.ops.copying import format_strides
-from refgrad.ops.creation import empty_strided
-from refgrad.ops.joining import has_channels_last
+from refgrad.ops.formats import suggests_channels_last, with_channels_last
 
 NAMES = "DHW"
 
@@ -70,12 +68,7 @@ def resampled(self: np.ndarray, mode: str, output: tuple, align: bool, scales: t
 
 def laid_out(result: np.ndarray, like: np.ndarray) -> np.ndarray:
     """The result with channels last if another image has them so, else row by row."""
-    if not has_channels_last(like):
-        return np.ascontiguousarray(result)
-    name = "channels_last" if like.ndim == 4 else "channels_last_3d"
-    image = empty_strided(result.shape, format_strides(result.shape, name), result.dtype)
-    image[...] = result
-    return image
+    return with_channels_last(result) if suggests_channels_last(like) else np.ascontiguousarray(result)
 
 
 def back(grad: np.ndarray, mode: str, output: tuple, sizes: tuple, align: bool, scales: tuple) -> np.ndarray:

@@ -5,6 +5,7 @@ from math import prod
 import numpy as np
 
 from refgrad.op import calls, op
+from refgrad.ops.formats import in_format_of
 
 
 def check_images(self: np.ndarray, name: str, word: str, factor: int) -> None:
@@ -25,6 +26,7 @@ def check_images(self: np.ndarray, name: str, word: str, factor: int) -> None:
     "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
     self=lambda grad, upscale_factor: calls.pixel_unshuffle(grad, upscale_factor),
 )
+@in_format_of(0)
 def pixel_shuffle(self, upscale_factor):
     check_images(self, "pixel_shuffle", "upscale_factor", upscale_factor)
     *lead, channels, height, width = self.shape
@@ -43,6 +45,7 @@ def pixel_shuffle(self, upscale_factor):
     "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
     self=lambda grad, downscale_factor: calls.pixel_shuffle(grad, downscale_factor),
 )
+@in_format_of(0)
 def pixel_unshuffle(self, downscale_factor):
     check_images(self, "pixel_unshuffle", "downscale_factor", downscale_factor)
     *lead, channels, height, width = self.shape
@@ -64,6 +67,7 @@ def pixel_unshuffle(self, downscale_factor):
         calls.channel_shuffle(grad, grad._array.shape[1] // groups) if grad._array.size else grad
     ),
 )
+@in_format_of(0)
 def channel_shuffle(self, groups):
     if self.ndim <= 2:
         raise RuntimeError(
