@@ -1,6 +1,7 @@
 """New tensors: of one value, in steps, like another tensor."""
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,25 @@ def arange_step(
 ):
     check_device(device)
     return finished(steps(start, end, step, dtype), requires_grad)
+
+
+@composite(f"range(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor")
+def closed_range(
+    start, end, step=1, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
+    warnings.warn(OLD_RANGE, UserWarning, stacklevel=4)
+    check_device(device)
+    kind = dtypes.default() if dtype is None else dtype
+    below = steps(start, end, step, kind)
+    last = start + len(below) * step
+    whole = np.append(below, np.asarray(last, kind.numpy)) if last == end else below
+    return finished(whole, requires_grad)
+
+
+OLD_RANGE = (
+    "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent "
+    "with Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
+)
 
 
 def steps(start, end, step, dtype):

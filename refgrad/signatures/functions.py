@@ -339,6 +339,7 @@ randint_like(Tensor input, Tensor high, *, Generator? generator, MemoryFormat? m
 randint_like(Tensor input, Tensor high, *, MemoryFormat? memory_format=None, <options>)
 randint_like(Tensor input, SymInt high, *, Generator? generator, MemoryFormat? memory_format=None, <options>)
 randint_like(Tensor input, SymInt high, *, MemoryFormat? memory_format=None, <options>)
+range(Scalar start, Scalar end, Scalar step=1, *, Tensor out=None, <options>)
 randperm(SymInt n, *, Generator? generator, Tensor out=None, <options>)
 randperm(SymInt n, *, Tensor out=None, <options>)
 renorm(Tensor input, Scalar p, int dim, Scalar maxnorm, *, Tensor out=None)
