@@ -17,6 +17,10 @@ from harness.record import program_line, result_line
 from harness.run import Result, Runs, examine, failed_imports, lost, with_known
 from harness.verdict import Verdict, worst
 
+# Note [Compilers change the engine]
+# Once a program has had something compiled, PyTorch sums gradients in other memory for the rest of the
+# process. After a program that loaded a compiler the next one gets another process.
+COMPILERS = ("torch._dynamo.backends.common",)
 GRACE = 10.0  # seconds beyond the limit, after which a run that heeds no signal is killed
 NO_END = float("inf")
 
@@ -149,7 +153,10 @@ class Apart:
             assert self.child is not None
             try:
                 self.child.tell(json.dumps([text, list(fates.items())]))
-                return Outcome.from_json(self.answer())
+                answer = self.answer()
+                if answer.pop("is_spent"):
+                    self.__exit__()
+                return Outcome.from_json(answer)
             except Lost as end:
                 self.__exit__()
                 fates[self.at] = self.fate(end)
@@ -201,4 +208,5 @@ class Apart:
             text, fates = json.loads(line)
             known = {at: (Verdict(verdict), note) for at, (verdict, note) in fates}
             outcome = engines.run(pickle.loads(bytes.fromhex(text)), self.with_traces, known)
-            say(json.dumps(outcome.to_json(), allow_nan=False))
+            is_spent = any(name in sys.modules for name in COMPILERS)
+            say(json.dumps({**outcome.to_json(), "is_spent": is_spent}, allow_nan=False))

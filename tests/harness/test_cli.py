@@ -226,6 +226,15 @@ def test_a_program_that_ends_its_process_costs_itself_only(here: Path) -> None:
     assert refgrad("report", "r.jsonl", "--html", "r.html").exit_code == 0
 
 
+def test_what_follows_a_compiler_runs_in_another_process(here: Path) -> None:
+    compiler = "torch._dynamo.backends.common"
+    Path("spends.py").write_text(f"import sys, types\nsys.modules['{compiler}'] = types.ModuleType('none')\n")
+    Path("tells.py").write_text(f"import sys\nopen('told', 'a').write(str('{compiler}' in sys.modules))\n")
+    result = refgrad("run", "spends.py", "tells.py", "tells.py")
+    assert result.exit_code == 0
+    assert "True" not in Path("told").read_text() and "False" in Path("told").read_text()
+
+
 def test_an_engine_that_ends_the_process_on_import_is_named(here: Path) -> None:
     for body, told in (
         ("import sys; sys.exit(3)", "module:engine_x ends the process (SystemExit: 3) on import"),
