@@ -17,9 +17,10 @@ from refgrad.layout import Size
 from refgrad.nn import functional as F
 from refgrad.ops import from_data
 from refgrad.tensor import Tensor, wrap
-from refgrad.toplevel import broadcast_tensors
+from refgrad.toplevel import broadcast_tensors, finfo
 
 NO_SHAPE = Size()
+EULER = 0.5772156649015329
 
 
 class lazy_property:
@@ -64,10 +65,15 @@ def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
     return logits.sigmoid() if is_binary else F.softmax(logits, dim=-1)
 
 
+def clamp_probs(probs: Any) -> Any:
+    """Probabilities kept off 0 and 1."""
+    eps = finfo(probs.dtype).eps
+    return probs.clamp(min=eps, max=1 - eps)
+
+
 def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
     """Logits out of probabilities, which are kept off 0 and 1."""
-    eps = float(dtypes.finfo(probs.dtype).eps)
-    probs = probs.clamp(min=eps, max=1 - eps)
+    probs = clamp_probs(probs)
     return probs.log() - (-probs).log1p() if is_binary else probs.log()
 
 
@@ -80,6 +86,48 @@ def arange_like(param: Any, count: int, kind: Any, batch: Size, expand: bool) ->
 def summed(value: Any, count: int) -> Any:
     """The sum over so many last dimensions."""
     return value if count == 0 else value.reshape((*value.shape[: value.dim() - count], -1)).sum(-1)
+
+
+def below_diagonal(size: int, diag: int) -> Any:
+    """Which places of a square matrix lie on a diagonal or below it."""
+    places = np.arange(size)
+    return wrap(places < places[:, None] + (diag + 1))
+
+
+def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
+    """The entries of matrices on a diagonal and below it, row by row.
+
+    Raises:
+        ValueError: there is no such diagonal.
+    """
+    size = mat.shape[-1]
+    if diag < -size or diag >= size:
+        raise ValueError(f"diag ({diag}) provided is outside [{-size}, {size - 1}].")
+    return mat[..., below_diagonal(size, diag)]
+
+
+def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
+    """Square matrices with these entries on a diagonal and below it, row by row.
+
+    Raises:
+        ValueError: the entries fill no such matrix.
+    """
+    count, step = vec.shape[-1], 1 + 2 * diag
+    exact = (-step + (step**2 + 8 * count + 4 * abs(diag) * (diag + 1)) ** 0.5) / 2
+    if round(exact) - exact > finfo(vec.dtype).eps:
+        raise ValueError(
+            f"The size of last dimension is {count} which cannot be expressed as the lower triangular part "
+            "of a square D x D matrix."
+        )
+    size = round(exact)
+    matrix = vec.new_zeros((*vec.shape[:-1], size, size))
+    matrix[..., below_diagonal(size, diag)] = vec
+    return matrix
+
+
+def standard_normal(shape: Any, kind: Any) -> Any:
+    """Numbers of the standard normal distribution."""
+    return wrap(np.empty(tuple(shape), kind.numpy)).normal_()
 
 
 class Distribution:
@@ -137,14 +185,24 @@ class Distribution:
         """The same distributions side by side, more of them."""
         raise NotImplementedError
 
-    def _expanded(self, cls: type, batch_shape: Any, _instance: Any, names: tuple) -> Any:
-        """A new instance with these parameters expanded."""
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """The instance given, or a new one, which a subclass with arguments of its own must give.
+
+        Raises:
+            NotImplementedError: it does not.
+        """
         if _instance is None and type(self).__init__ is not cls.__init__:  # type: ignore[misc]
             raise NotImplementedError(
                 f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method "
                 "must also define a custom .expand() method."
             )
-        new = type(self).__new__(type(self)) if _instance is None else _instance
+        return type(self).__new__(type(self)) if _instance is None else _instance
+
+    def _expanded(self, cls: type, batch_shape: Any, _instance: Any, names: tuple, kept: tuple = ()) -> Any:
+        """A new instance with these parameters expanded, and others kept as they are."""
+        new = self._get_checked_instance(cls, _instance)
+        for name in kept:
+            setattr(new, name, getattr(self, name))
         shape = Size(batch_shape)
         for name in names:
             if name in self.__dict__:

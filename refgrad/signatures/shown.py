@@ -11,10 +11,11 @@ _NO_METHODS = """
 _adaptive_avg_pool2d _adaptive_avg_pool3d _fft_c2c _fft_c2r _fft_r2c
 _index_put_impl_ _lu_with_info
 _new_zeros_with_same_feature_meta
-_log_softmax _prelu_kernel _reshape_alias
-_softmax _to_copy _unique _unique2 _unsafe_view adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
+_dirichlet_grad _log_softmax _prelu_kernel _reshape_alias _sample_dirichlet
+_softmax _standard_gamma _standard_gamma_grad _to_copy
+_unique _unique2 _unsafe_view adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
 adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d alias alpha_dropout_ avg_pool1d avg_pool2d
-avg_pool3d binary_cross_entropy binary_cross_entropy_with_logits bucketize celu celu_ combinations
+avg_pool3d binary_cross_entropy binary_cross_entropy_with_logits binomial bucketize celu celu_ combinations
 constant_pad_nd cross_entropy_loss diagonal_copy dropout_ elu elu_ embedding_renorm_ empty_like
 feature_alpha_dropout_ feature_dropout_ fill full_like gelu gelu_ glu gradient hardsigmoid hardsigmoid_
 hardswish
