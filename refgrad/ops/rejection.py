@@ -9,10 +9,11 @@ import math
 import numpy as np
 
 from refgrad import dtypes
+from refgrad.call import warn_resized
 from refgrad.generator import one_by_one
 from refgrad.op import calls, op
 from refgrad.ops.random import draws_from, refuse
-from refgrad.ops.special_functions import digamma_of
+from refgrad.ops.special_functions import digamma_of, no_derivative
 
 SINGLES_AND_DOUBLES = (np.float32, np.float64)
 THIRD = np.float32(1.0) / np.float32(3.0)
@@ -60,6 +61,7 @@ def gammas(alphas, source):
 @op(
     "_standard_gamma(Tensor self, Generator? generator=None) -> Tensor",
     self=lambda grad, self, result: grad * calls._standard_gamma_grad(self, result),
+    reduced="own",
 )
 def standard_gamma(self, generator):
     check_kind(self, "gamma_cpu")
@@ -69,6 +71,7 @@ def standard_gamma(self, generator):
 @op(
     "_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
     refused="aten::_sample_dirichlet",
+    reduced="own",
 )
 def sample_dirichlet(self, generator):
     check_kind(self, "dirichlet")
@@ -84,6 +87,7 @@ def sample_dirichlet(self, generator):
 @op(
     "binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor",
     refused="aten::binomial",
+    reduced="own",
 )
 def binomial(count, prob, generator):
     for name, array in (("count", count), ("prob", prob)):
@@ -95,7 +99,11 @@ def binomial(count, prob, generator):
         found, expected = (dtypes.OF_NUMPY[array.dtype].scalar_type for array in (prob, count))
         raise RuntimeError(f"Found dtype {found} but expected {expected}")
     source = draws_from(generator)
-    pairs = zip(count.ravel(), np.broadcast_to(prob, count.shape).ravel(), strict=True)
+    shape = np.broadcast_shapes(count.shape, prob.shape)
+    if count.size and shape != count.shape:
+        warn_resized(count.shape, shape)  # PyTorch makes the result in the shape of the count
+    count, prob = np.broadcast_arrays(count, prob)
+    pairs = zip(count.ravel(), prob.ravel(), strict=True)
     drawn = np.array([one_binomial(number, share, source) for number, share in pairs], count.dtype)
     return drawn.reshape(count.shape)
 
@@ -197,7 +205,8 @@ def element_by_element(function, *arrays):
 
 @op(
     "_standard_gamma_grad(Tensor self, Tensor output) -> Tensor",
-    refused="_standard_gamma_grad",
+    self=no_derivative("_standard_gamma_grad"),
+    reduced="own",
 )
 def standard_gamma_grad(self, output):
     check_kind(self, "_standard_gamma_grad_cpu")
@@ -295,6 +304,7 @@ SHARES = np.array(
 @op(
     "_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
     refused="aten::_dirichlet_grad",
+    reduced="own",
 )
 def dirichlet_grad(x, alpha, total):
     check_kind(x, "_dirichlet_grad_cpu")

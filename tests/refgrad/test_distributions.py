@@ -229,6 +229,45 @@ g = torch.autograd.grad(r.sum(), [a, b, p, M], allow_unused=True) if r.requires_
 
 
 REFUSED = [
+    "D.MultivariateNormal(a, -M)",
+    "D.MultivariateNormal(a)",
+    "D.MultivariateNormal(a, a)",
+    "D.LowRankMultivariateNormal(a, M[:2], b)",
+    "D.Wishart(1.0, M)",
+    "D.LKJCholesky(1)",
+    "D.Dirichlet(T(1.0))",
+    "D.Dirichlet(b).log_prob(b)",
+    "D.Gamma(-1, 1)",
+    "D.Geometric(0.0)",
+    "D.Beta(1.0, 1.0).log_prob(T(2.0))",
+    "D.Binomial(T([1.0, 2.0]), 0.5).entropy()",
+    "D.Multinomial(1.5, b)",
+    "D.ContinuousBernoulli(2.0, validate_args=True)",
+    "D.TransformedDistribution(D.Normal(0.0, 1.0), 3)",
+    "D.TransformedDistribution(D.Normal(0.0, 1.0), D.StickBreakingTransform())",
+    "D.MixtureSameFamily(D.Normal(0.0, 1.0), 3)",
+    "D.MixtureSameFamily(D.Categorical(b), D.Normal(a[:2], 1.0))",
+    "D.GeneralizedPareto(0.0, 1.0, T(0.1).double()).log_prob(T(1.0))",
+    "D.ExpTransform(cache_size=2)",
+    "D.ReshapeTransform((2,), (3,))",
+    "D.CorrCholeskyTransform()(b[:2])",
+    "D.CatTransform([3])",
+    "D.StackTransform([D.ExpTransform()])(a)",
+    "D.biject_to(D.constraints.one_hot)",
+    "D.biject_to.register(3, abs)",
+    "D.constraints.cat([1])",
+    "D.constraints.dependent.is_discrete",
+    "D.register_kl(1, D.Normal)",
+    "torch._standard_gamma(1.0)",
+    "torch._standard_gamma(T([1]))",
+    "torch._standard_gamma(T([1.0]).half())",
+    "torch._sample_dirichlet(T([1]))",
+    "torch._standard_gamma_grad(b, b).sum().backward()",
+    "torch._dirichlet_grad(b / 4, b, b + 1).sum().backward()",
+    "torch.binomial(T([1]), T([1]))",
+    "torch.binomial(T([1.0]), T([1]))",
+    "torch.binomial(T([1.0]), T([1.0]).double())",
+    "torch.binomial(T([1.0]), T([0.5, 0.5]))",
     "D.Normal(0.0, -1.0)",
     "D.Normal(a, -b)",
     "D.Normal(T(float('nan')), 1.0)",
@@ -353,3 +392,32 @@ second = [repr(e), e(x), d.check(e(x))]
 @pytest.mark.parametrize("call", REFUSED)
 def test_refused_as_by_torch(call):
     agree(START + f"r = {call}\nr = repr(r)" + END)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_draws_by_rejection(kind):
+    """Both sides of each branch, many times over, and the stream after."""
+    agree(
+        f"""
+kind = torch.{kind}
+torch.manual_seed(3)
+alpha = torch.tensor([0.01, 0.3, 0.9, 1.0, 2.5, 7.0, 9.0, 50.0, 1000.0], dtype=kind).repeat(30)
+drawn = torch._standard_gamma(alpha)
+slope = torch._standard_gamma_grad(alpha, drawn)
+rows = [[0.05, 0.5, 1.0], [3.0, 8.0, 20.0], [100.0, 7.0, 0.1], [9.0, 9.0, 30.0], [2.0, 3.0, 4.0]]
+alpha = torch.tensor(rows, dtype=kind).repeat(20, 1)
+shares = torch._sample_dirichlet(alpha)
+share_slope = torch._dirichlet_grad(shares, alpha, alpha.sum(-1, True).expand_as(alpha))
+count = torch.tensor([1.0, 5.0, 30.0, 100.0, 1000.0, 7.0, 0.0], dtype=kind).repeat(30)
+prob = torch.tensor([0.5, 0.1, 0.9, 0.3, 0.51, 1.0, 0.2], dtype=kind).repeat(30)
+counts = torch.binomial(count, prob)
+after = [torch.rand(2), torch.randn(3)]
+"""
+    )
+
+
+def test_every_public_name_is_there():
+    agree(
+        "D = torch.distributions\nnames = sorted(D.__all__)\n"
+        "there = [hasattr(D, name) for name in names]\nD = 0"
+    )
