@@ -346,6 +346,7 @@ def deep_copy(self: Tensor, memo: dict) -> Tensor:
     new._array, new._version_cell = window_like(self._array, root, copied_root), cell_of_copy()
     if isinstance(self._array, LazyArray):
         new._array = self._array.plain()
+        new._version_cell = INFERENCE if modes.inference_enabled() else None  # nothing was written to it
     memo[id(self)] = new
     if self.requires_grad:
         new._set_requires_grad(True)

@@ -180,7 +180,7 @@ def test_the_markdown_holds_nothing_that_varies() -> None:
 @pytest.mark.slow
 def test_the_command_shows_single_mutants_and_writes_the_file(tmp_path: Path) -> None:
     options = "score --mutant forgets_to_free --programs 40 --seconds 0 --jobs 1 --markdown"
-    path = tmp_path / "new" / "score.md"
+    path = tmp_path / "score.md"
     result = CliRunner().invoke(main, [*options.split(), str(path)])
 
     assert result.exit_code == 0, result.output
