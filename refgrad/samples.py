@@ -1,9 +1,8 @@
-"""How ops meet batched tensors: the signal that one was met, and the way to run a function for each
-sample.
+"""How ops meet the tensors of transforms: the signal that one was met, and the way to make the call again.
 
-Generated code, and the fronts of public names, run straight ahead. A batched tensor
-(func/batched_tensor.py) has no memory: asking it for some raises `Batched`, and whoever catches that runs the
-same call for the whole batch, or for each sample.
+Generated code, and the fronts of public names, run straight ahead. A wrapper (func/wrappers.py) has no
+memory: asking it for some raises `Batched`, and whoever catches that hands the same call to the transform
+that runs, which makes it of what is wrapped: one level further out, of a whole batch, or for each sample.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,14 +16,14 @@ from refgrad.tensor import Tensor, is_batched, is_wrapper
 
 
 class Batched(Exception):
-    """A batched tensor was asked for its memory."""
+    """A wrapper was asked for its memory."""
 
 
-PER_SAMPLE: list[Callable] = []  # func/batched_calls.py puts the function here
+PER_SAMPLE: list[Callable] = []  # func/levels.py puts the function here
 
 
 def per_sample(function: Callable, args: tuple, kwargs: dict | None = None) -> Any:
-    """Run a call, which raised `Batched`, for each sample of its arguments."""
+    """Hand a call, which raised `Batched`, to the transform that runs."""
     if any(is_inference_leaf(tensor) for tensor in tensors_in(args)):
         return of_inference_leaves(function, args)
     return PER_SAMPLE[0](function, args, kwargs or {})
