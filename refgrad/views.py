@@ -23,7 +23,7 @@ from refgrad.graph import (
 )
 from refgrad.layout import layout_of
 from refgrad.storage import INFERENCE, InferenceVersion, version_cell
-from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias, is_wrapper
+from refgrad.tensor import REFRESH, AutogradMeta, Tensor, alias
 from refgrad.types import contiguous_format
 
 DEFAULT, NO_GRAD, MULTI_OUTPUT, CUSTOM_FUNCTION, INFERENCE_MODE = (
@@ -115,8 +115,8 @@ def creation_kind(multiple: bool) -> str:
 def chained(first: Callable | None, second: Callable | None, source: Tensor, view: Tensor) -> Callable | None:
     """Replay of a view of a view (`source`): strided steps are one as_strided, other steps are repeated."""
     if second is None:
-        if first is None or is_wrapper(view):
-            return first
+        if first is None:
+            return None
         found = layout_of(view._array)
         return lambda base: first(base).as_strided(*found)
     if first is None:

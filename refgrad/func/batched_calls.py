@@ -167,11 +167,6 @@ def operand(level: Level, argument: Any) -> Any:
     return argument
 
 
-def is_operand(argument: Any) -> bool:
-    """Whether an argument, as a rule gets it, is batched or holds what is."""
-    return isinstance(argument, Operand) or isinstance(argument, list) and any(map(is_operand, argument))
-
-
 def of_wholes(level: Level, result: Any) -> Any:
     """What a rule gave, as batched tensors."""
     if isinstance(result, Moved):
